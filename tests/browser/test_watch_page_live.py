@@ -14,6 +14,7 @@ from loadgo.records.following import latest_ns
 from loadgo.records.tables import tables
 from loadgo.watching.terminal import answer
 from loadgo.watching.window import window_of
+from support.fleets import metered_fleet, written_metering
 from support.outside import PATIENCE_S, Bench, wait_until
 from support.watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, looked_at, served
 
@@ -159,4 +160,17 @@ def test_this_host_is_seen_without_a_run(browser: Browser) -> None:
         sight.wait(BANDS_ARE_TABLE)
         assert sum(float(part.split()[0]) for _, part in sight.table("time")) == pytest.approx(100, abs=1)
         assert sight.tell("document.documentElement.scrollWidth <= innerWidth")
+        assert sight.wrong == []
+
+
+def test_several_hosts_have_a_band_each_and_the_page_names_the_busiest(browser: Browser, tmp_path: Path) -> None:
+    run = written_metering(tmp_path / "hosts", metered_fleet((0.2, 0.3, 0.95)))
+    with served(str(run)) as page, looked_at(browser, page, PHONE) as sight:
+        sight.wait("document.querySelectorAll('#processes tbody tr').length === 3")
+        assert [name for name, _ in sight.table("processes")] == ["cedar", "birch", "ash"]
+        assert sight.tell("loadgo.bands().lanes.map(one => one.label)") == ["cedar", "birch", "ash"]
+        sight.wait("answer.textContent.includes('those of cedar most with 9')")
+        assert sight.text("answer").startswith("Full: ")
+        assert "Hosts" in sight.text("users-title")
+        sight.wait(BANDS_ARE_TABLE)
         assert sight.wrong == []

@@ -16,6 +16,7 @@ from loadgo.records.tables import read_stream
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, parent_of, rows_came
 from support.far_programs import sshd
 from support.outside import NEEDS_ROOT, stolen_ns
+from support.slow_network import proxy_command
 
 pytestmark = NEEDS_ROOT
 
@@ -102,6 +103,48 @@ def test_the_clocks_are_compared_at_the_beginning_in_the_middle_and_at_the_end(f
     for exchange in clock["exchanges"]:
         assert abs(exchange["offset_ns"]) <= exchange["bound_ns"], "both ends read the same clock"
     assert clock["bound_ns"] == max(exchange["bound_ns"] for exchange in clock["exchanges"])
+
+
+TIMED = """
+name  = "timed"
+think = "uniform(0.1s, 0.3s)"
+lines = [{ type = "sleep 0.2", as = "sleep" }, { type = "cat /etc/hostname; false", as = "two", status = 1 }]
+"""
+
+
+def test_the_shell_there_measures_each_line_without_the_network(far: AgentHost) -> None:
+    (far.folder / "timed.toml").write_text(TIMED)
+    report = " ".join(far.run(*options("--passes", "5", script="timed.toml")).stdout.split())
+    lines = loadgo.tables(far.folder / "kept").interactions.with_columns(pl.col("command").cast(pl.String))
+    assert lines["outcome"].cast(pl.String).unique().to_list() == ["ok"]
+    assert lines["response_there_ns"].null_count() == 0
+    assert (lines["response_there_ns"] <= lines["ready_ns"] - lines["sent_ns"]).all()
+    slept = lines.filter(pl.col("command") == "sleep")
+    assert (slept["response_there_ns"] >= 200_000_000).all()
+    output = lines.filter(pl.col("command") == "two")["bytes_out"].unique().to_list()
+    assert output == [len(Path("/etc/hostname").read_text()) + 1], "the mark with its time is no output"
+    assert "The network and ssh took" in report
+
+
+def test_a_slow_network_is_in_the_response_and_not_in_what_the_shell_measures(far: AgentHost) -> None:
+    (far.folder / "timed.toml").write_text(TIMED)
+    proxy = proxy_command(far.host.port, round_trip_s=0.3, loss=0.0)
+    far.with_ssh("-o", f"ProxyCommand={proxy}")
+    # Over so slow a network the clocks are not known well enough for the meters, which is told.
+    far.loadgo("run", *options("--passes", "4", script="timed.toml"), "--out", "kept", status=None)
+    network = summarize(loadgo.tables(far.folder / "kept"), phases="all").network
+    assert network is not None
+    assert network.network_ns >= 0.3e9, "a line and its prompt are one round trip"
+    quick = loadgo.tables(far.folder / "kept").interactions.filter(pl.col("command").cast(pl.String) == "two")
+    there, here = quick["response_there_ns"], quick["ready_ns"] - quick["sent_ns"]
+    assert (here.cast(pl.Int64) - there.cast(pl.Int64) >= 300_000_000).all()
+
+
+def test_a_shell_that_cannot_measure_is_told(far: AgentHost) -> None:
+    (far.folder / "timed.toml").write_text(f'login = "dash"\n{TIMED}')
+    far.run(*options("--passes", "2", script="timed.toml"))
+    assert loadgo.tables(far.folder / "kept").interactions["response_there_ns"].null_count() == 3 * 2 * 2
+    assert "is not known: it takes bash 5" in " ".join(far.loadgo("report", "kept").stdout.split())
 
 
 def test_users_of_one_account_do_not_share_a_directory(far: AgentHost) -> None:

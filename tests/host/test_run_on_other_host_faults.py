@@ -15,6 +15,7 @@ import pytest
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, rows_came
 from support.outside import COMMAND, NEEDS_ROOT
 from support.slow_network import proxy_command
+from support.ssh_host import ssh_host
 
 pytestmark = NEEDS_ROOT
 
@@ -26,6 +27,8 @@ lines = ["true"]
 """
 ROUND_TRIP_S = 0.04
 """The clocks are known to half of this: a busy machine may add four times as much before records have no place."""
+
+HOUR_S = 3600
 
 
 @pytest.fixture
@@ -77,6 +80,59 @@ def test_a_run_over_a_slow_network_with_losses_is_whole_and_its_clock_is_known_a
         assert abs(exchange["offset_ns"]) <= exchange["bound_ns"], "both ends read the same clock"
     assert len(tables.time) > 0
     assert any("whose clock is known within" in note for note in run["notes"])
+
+
+def test_a_clock_there_that_is_an_hour_ahead_changes_no_figure(tmp_path: Path) -> None:
+    with agent_host(tmp_path, apart=True, clock_ahead_s=HOUR_S) as far:
+        (tmp_path / "work.toml").write_text(SCRIPT)
+        far.run("work.toml", "--on", FAR, "--users", "2", "--passes", "30")
+        run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+        offsets = [exchange["offset_ns"] for exchange in run["clock"]["exchanges"]]
+        assert all(abs(offset - HOUR_S * 1e9) < 1e9 for offset in offsets), offsets
+        assert run["clock"]["bound_ns"] < 1e8
+        length_ns = run["wall_s"] * 1e9
+        assert tables.time["at_ns"].n_unique() >= 3
+        assert tables.time["at_ns"].max() < length_ns + 2e9, "the meters lie on the clock of the run"
+        assert (tables.time["span_ns"] < 3e9).all(), "no span has the hour in it"
+        spans = tables.time.unique("at_ns")["span_ns"].sum()
+        assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans, rel=0.02)
+        lines = tables.interactions
+        assert lines["cpu_user_ns"].null_count() < len(lines), "usage is placed by the same clock"
+        assert (lines["response_there_ns"].drop_nulls() < 60e9).all()
+
+
+BALANCER = """#!/bin/sh
+exec 9> "$1/lock"
+flock 9
+turn=$(cat "$1/turn" 2> /dev/null || echo 0)
+echo $((turn + 1)) > "$1/turn"
+exec 9>&-
+[ $((turn % 2)) = 0 ] && exec {first}
+exec {second}
+"""
+"""A name for two hosts: it takes connections to them in turn, the agent's own first."""
+
+
+def test_behind_a_balancer_the_usage_of_users_on_the_other_host_is_told_as_not_known(
+    tmp_path: Path, far: AgentHost
+) -> None:
+    with ssh_host(tmp_path / "second", apart=True) as second:
+        (tmp_path / "second" / "key.pub").write_text((far.host.config.parent / "key.pub").read_text())
+        to_first, to_second = (proxy_command(port, round_trip_s=0.0, loss=0.0) for port in (far.host.port, second.port))
+        balancer = tmp_path / "balancer"
+        balancer.write_text(BALANCER.format(first=to_first, second=to_second))
+        balancer.chmod(0o755)
+        far.with_ssh("-o", f"ProxyCommand={balancer} {tmp_path}")
+        far.run("work.toml", "--on", FAR, "--users", "4", "--passes", "10")
+        lines = loadgo.tables(far.folder / "kept").interactions
+        assert len(lines) == 40
+        known = (
+            lines.group_by("user").agg(pl.col("cpu_user_ns").is_not_null().any()).sort("user")["cpu_user_ns"].to_list()
+        )
+        assert known.count(False) >= 1, "somebody came to the other host"
+        assert known.count(True) >= 1
+        assert "the agent did not follow the session" in " ".join(run_toml(far)["usage"]["notes"])
+        assert lines["response_there_ns"].null_count() < len(lines), "the shell measures on either host"
 
 
 def test_a_full_disk_there_during_a_run_takes_the_last_meters_and_nothing_else(far: AgentHost) -> None:

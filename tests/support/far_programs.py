@@ -117,11 +117,14 @@ def sshd() -> tuple[str, ...] | None:
     return ("env", f"LD_LIBRARY_PATH={libraries}", str(unpacked))
 
 
-def over_ssh(folder: Path, shell: str = "/bin/sh", *, apart: bool = False, other_boot: bool = False) -> tuple[str, ...]:
+def over_ssh(
+    folder: Path, shell: str = "/bin/sh", *, apart: bool = False, other_boot: bool = False, clock_ahead_s: int = 0
+) -> tuple[str, ...]:
     """The program of a far end that is a host for ssh: keys and accounts are laid into `folder`; needs root.
 
     The account's shell is `shell`. A host that is `apart` has process ids of its own, so that no driver here follows
     its shells. With `other_boot` none does either, since its kernel seems to be another; process ids are this host's.
+    The monotonic clock of a host that is `apart` is `clock_ahead_s` ahead.
     """
     server = sshd()
     assert server is not None
@@ -146,7 +149,9 @@ def over_ssh(folder: Path, shell: str = "/bin/sh", *, apart: bool = False, other
     }
     (folder / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in options.items()))
     own_ids = ("--pid", "--fork", "--kill-child", "--mount-proc") if apart else ()
-    inside = ("unshare", "--mount", *own_ids, "sh", "-c", IN_ITS_OWN_PLACE, "sh", str(folder))
+    ahead = str(clock_ahead_s)
+    own_clock = ("--time", "--monotonic", ahead, "--boottime", ahead) if apart and clock_ahead_s else ()
+    inside = ("unshare", "--mount", *own_ids, *own_clock, "sh", "-c", IN_ITS_OWN_PLACE, "sh", str(folder))
     return (*inside, *server, "-i", "-e", "-f", str(folder / "sshd_config"))
 
 

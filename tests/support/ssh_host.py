@@ -43,14 +43,15 @@ class SshHost:
 
 @contextmanager
 def ssh_host(
-    folder: Path, shell: str = "/bin/bash", *, apart: bool = False, other_boot: bool = False
+    folder: Path, shell: str = "/bin/bash", *, apart: bool = False, other_boot: bool = False, clock_ahead_s: int = 0
 ) -> Iterator[SshHost]:
     """A host for ssh whose keys, account and home lie in `folder`. Its sshd ends with the context. Needs root.
 
     A host that is `apart` has process ids of its own; with `other_boot` its kernel has another boot id.
+    Its monotonic clock may be `clock_ahead_s` ahead if it is `apart`.
     """
     folder.mkdir()
-    words = over_ssh(folder, shell, apart=apart, other_boot=other_boot)
+    words = over_ssh(folder, shell, apart=apart, other_boot=other_boot, clock_ahead_s=clock_ahead_s)
     by_connection = words.index("-i")
     port, server = _listening(words[:by_connection], words[by_connection + 1 :])
     try:

@@ -1,6 +1,7 @@
 //! Marks in the style of OSC 133, which shells put into their prompts: `ESC ] 133 ; BODY BEL`, or `ESC \` at the end.
 //!
-//! The mark of a session of loadgo has the body `D;STATUS;aid=ID`. ESC is only at the head of a mark. A search for marks
+//! The mark of a session of loadgo has the body `D;STATUS;aid=ID`, or `D;STATUS;t=MICROSECONDS;aid=ID` where the shell knows how long
+//! the command line took. ESC is only at the head of a mark. A search for marks
 //! therefore looks for ESC, at memory speed, and reads on from there with [`read`].
 
 /// The first byte of a mark.
@@ -46,13 +47,40 @@ pub fn prompt_mark(id: &str, status: &str) -> String {
     format!("\x1b]133;D;{status};aid={id}\x07")
 }
 
-/// Reads the exit status and the session's id from the body of a prompt's mark.
-pub fn read_prompt_body(body: &[u8]) -> Option<(u8, &[u8])> {
-    let body = body.strip_prefix(b"D;")?;
-    let digits = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let status = std::str::from_utf8(&body[..digits]).ok()?.parse().ok().filter(|_| digits <= 3)?;
-    Some((status, body[digits..].strip_prefix(b";aid=")?))
+/// The body of a prompt's mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptBody<'a> {
+    /// The exit status of the command before the prompt.
+    pub status: u8,
+    /// The time that the shell measured from the reading of the command line to this prompt; `None` if it measured none.
+    pub took_us: Option<u64>,
+    /// The session's id.
+    pub id: &'a [u8],
 }
+
+/// Reads the body of a prompt's mark.
+pub fn read_prompt_body(body: &[u8]) -> Option<PromptBody<'_>> {
+    let (status, rest) = number(body.strip_prefix(b"D;")?, 3)?;
+    // A clock that was set back meanwhile makes a negative time, and no time is 0.
+    let (took_us, rest) = match rest.strip_prefix(b";t=") {
+        Some(timed) => {
+            let (took_us, rest) = number(timed.strip_prefix(b"-").unwrap_or(timed), MOST_TIME_DIGITS)?;
+            (Some(took_us).filter(|&took_us| took_us > 0 && timed[0] != b'-'), rest)
+        }
+        None => (None, rest),
+    };
+    Some(PromptBody { status: u8::try_from(status).ok()?, took_us, id: rest.strip_prefix(b";aid=")? })
+}
+
+/// The number of at most so many digits at the beginning of `text`, and what follows it.
+fn number(text: &[u8], most_digits: usize) -> Option<(u64, &[u8])> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let value = std::str::from_utf8(&text[..digits]).ok()?.parse().ok().filter(|_| digits <= most_digits)?;
+    Some((value, &text[digits..]))
+}
+
+/// Largest number of digits of a time in a mark: 115 days.
+pub const MOST_TIME_DIGITS: usize = 13;
 
 #[cfg(test)]
 mod tests {
@@ -78,7 +106,14 @@ mod tests {
 
     #[test]
     fn the_body_of_a_prompts_mark_has_a_status_of_one_byte_and_an_id() {
-        assert_eq!(read_prompt_body(b"D;17;aid=77"), Some((17, &b"77"[..])));
+        let of = |body: &'static [u8]| read_prompt_body(body).map(|read| (read.status, read.took_us, read.id));
+        assert_eq!(of(b"D;17;aid=77"), Some((17, None, &b"77"[..])));
+        assert_eq!(of(b"D;17;t=4321;aid=77"), Some((17, Some(4321), &b"77"[..])));
+        assert_eq!(of(b"D;17;t=0;aid=77"), Some((17, None, &b"77"[..])), "nothing was timed");
+        assert_eq!(of(b"D;17;t=-3600000000;aid=77"), Some((17, None, &b"77"[..])), "the clock was set back");
+        for body in [&b"D;17;t=;aid=77"[..], b"D;17;t=12345678901234;aid=77", b"D;17;t=1", b"D;17;t=x;aid=77"] {
+            assert_eq!(read_prompt_body(body), None, "{}", String::from_utf8_lossy(body));
+        }
         for body in
             [&b"D;;aid=77"[..], b"D;256;aid=77", b"D;0017;aid=77", b"D;$?;aid=77", b"D;-1;aid=77", b"A;17;aid=77", b"D;17"]
         {

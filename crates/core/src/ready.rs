@@ -16,8 +16,8 @@ pub(crate) const NONCE_DIGITS: usize = 16;
 /// The text of a session's prompt before its mark.
 pub const SHELL_PROMPT: &[u8] = b"$ ";
 
-/// Largest length of a session's mark: its head, a status of three digits, and the nonce.
-const MOST_MARK_BYTES: usize = 33;
+/// Largest length of a session's mark: its head, a status of three digits, a time with its sign, and the nonce.
+const MOST_MARK_BYTES: usize = 33 + ";t=-".len() + osc133::MOST_TIME_DIGITS;
 /// Number of bytes at the end of the output in which a pattern is searched. Chosen by hand: prompts are shorter.
 const TAIL_BYTES: usize = 256;
 /// Number of bytes at the end of the output of a log-in that are kept for a message. A screen of 24 lines has 1,920.
@@ -40,6 +40,10 @@ pub fn nonce(bits: u64) -> Nonce {
 pub struct MarkMatch {
     /// The exit status of the command before the prompt.
     pub status: u8,
+    /// The time that the session's shell measured from the reading of the command line to this prompt; `None` if it measured none.
+    pub took_us: Option<u64>,
+    /// Length of the mark in bytes.
+    pub length: usize,
     /// Number of bytes of the piece up to the end of the mark.
     pub end: usize,
 }
@@ -64,11 +68,6 @@ impl MarkSearch {
         &self.nonce
     }
 
-    /// Length of a mark with `status`, in bytes.
-    pub fn length(status: u8) -> usize {
-        MOST_MARK_BYTES - 2 + usize::from(status > 9) + usize::from(status > 99)
-    }
-
     /// Reads the next piece of output, up to the first mark in it.
     pub fn feed(&mut self, piece: &[u8]) -> Option<MarkMatch> {
         let mut at = 0;
@@ -83,8 +82,8 @@ impl MarkSearch {
             match osc133::read(&piece[at..], MOST_MARK_BYTES) {
                 MarkRead::Mark(body, length) => {
                     at += length;
-                    if let Some(status) = self.status_of(body) {
-                        return Some(MarkMatch { status, end: at });
+                    if let Some((status, took_us)) = self.own(body) {
+                        return Some(MarkMatch { status, took_us, length, end: at });
                     }
                 }
                 MarkRead::Open => {
@@ -108,8 +107,8 @@ impl MarkSearch {
         let all = &all[..before + taken];
         self.length = 0;
         match osc133::read(all, MOST_MARK_BYTES) {
-            MarkRead::Mark(body, length) => match self.status_of(body) {
-                Some(status) => Ok(Some(MarkMatch { status, end: length - before })),
+            MarkRead::Mark(body, length) => match self.own(body) {
+                Some((status, took_us)) => Ok(Some(MarkMatch { status, took_us, length, end: length - before })),
                 None => Err(length - before),
             },
             MarkRead::Open => {
@@ -126,8 +125,9 @@ impl MarkSearch {
         self.length = bytes.len() as u8;
     }
 
-    fn status_of(&self, body: &[u8]) -> Option<u8> {
-        osc133::read_prompt_body(body).filter(|(_, id)| *id == self.nonce).map(|(status, _)| status)
+    /// The status and the time in the body of a mark of this session; `None` for any other mark.
+    fn own(&self, body: &[u8]) -> Option<(u8, Option<u64>)> {
+        osc133::read_prompt_body(body).filter(|read| read.id == self.nonce).map(|read| (read.status, read.took_us))
     }
 }
 
@@ -289,7 +289,25 @@ mod tests {
                 Some(mark) => mark,
                 None => search.feed(&output[cut..]).map(|mark| MarkMatch { end: mark.end + cut, ..mark }).expect("found"),
             };
-            assert_eq!(mark, MarkMatch { status: 17, end });
+            assert_eq!(mark, MarkMatch { status: 17, took_us: None, length: 32, end });
+        }
+    }
+
+    #[test]
+    fn the_time_in_a_mark_is_found_however_the_output_is_cut() {
+        let id = nonce(0x0123_4567_89ab_cdef);
+        let output = [b"text ".as_slice(), &mark("255;t=-999999999999", &id), b"x", &mark("255;t=9999999999999", &id)].concat();
+        for cut in 0..output.len() {
+            let mut search = MarkSearch::new(id);
+            let mut found = Vec::new();
+            for piece in [&output[..cut], &output[cut..]] {
+                let mut at = 0;
+                while let Some(mark) = search.feed(&piece[at..]) {
+                    at += mark.end;
+                    found.push((mark.status, mark.took_us, mark.length));
+                }
+            }
+            assert_eq!(found, [(255, None, 49), (255, Some(9_999_999_999_999), 49)], "cut at {cut}");
         }
     }
 
@@ -319,8 +337,9 @@ mod tests {
 
     #[test]
     fn the_length_of_a_mark_is_what_a_shell_prints() {
-        for status in [0, 9, 10, 99, 100, 255] {
-            assert_eq!(MarkSearch::length(status), mark(&status.to_string(), &nonce(5)).len());
+        for status in ["0", "10", "255", "0;t=1", "255;t=1234567"] {
+            let printed = mark(status, &nonce(5));
+            assert_eq!(MarkSearch::new(nonce(5)).feed(&printed).map(|mark| mark.length), Some(printed.len()));
         }
     }
 

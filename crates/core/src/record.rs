@@ -44,6 +44,8 @@ pub struct InteractionRow<'a> {
     pub first_output: Option<Instant>,
     /// When the system was ready again; `None` if it never was.
     pub ready: Option<Instant>,
+    /// Time from the shell's reading of the line to its prompt, by the shell's own clock; `None` where no shell measures it.
+    pub response_there_ns: Option<u64>,
     /// Time from the first key to the sending.
     pub typing_ns: u64,
     /// Measured time from the prompt to the first key.

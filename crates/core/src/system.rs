@@ -175,6 +175,8 @@ pub struct Response {
     pub confirmed: bool,
     /// True if the shell said that it cannot start a process, and so the awaited program never came.
     pub is_unstarted: bool,
+    /// Time that the user's shell measured from the reading of the line to its prompt; `None` if it measured none.
+    pub there_ns: Option<u64>,
     /// Resources that the line took.
     pub usage: Usage,
 }

@@ -30,6 +30,16 @@ fn a_user_waits_for_ready_before_thinking() {
 }
 
 #[test]
+fn a_time_by_the_shell_that_is_longer_than_the_user_has_waited_is_not_known() {
+    for (there_ns, kept_ns) in [(Some(600), Some(600)), (Some(700), Some(700)), (Some(3_600_000_000_700), None), (None, None)] {
+        let mut host = VirtualHost::constant(Span(700));
+        host.there_ns = there_ns;
+        let (kept, _) = run(&two_lines(), &OfferedLoad::closed(2, 1), &mut host);
+        assert!(kept.rows.iter().all(|row| row.there == kept_ns), "a clock was set: {there_ns:?}");
+    }
+}
+
+#[test]
 fn nobody_types_before_the_last_one_is_logged_in() {
     let mut host = VirtualHost::constant(Span::from_millis(1));
     let (kept, _) = run(&two_lines(), &OfferedLoad { log_ins_at_once: 3, ..OfferedLoad::closed(10, 1) }, &mut host);

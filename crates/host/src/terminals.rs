@@ -14,6 +14,7 @@ pub mod host;
 pub mod login;
 pub mod orders;
 mod place;
+mod prompts;
 mod questions;
 mod refused_log_ins;
 pub mod session;

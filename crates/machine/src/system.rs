@@ -134,6 +134,7 @@ impl<K: SampleSink> MachineSystem<K> {
                     exit_status: answer.exit_status,
                     confirmed: true,
                     is_unstarted: false,
+                    there_ns: None,
                     usage: answer.usage,
                 };
                 Event::Ready { user, at: Instant(at), response }

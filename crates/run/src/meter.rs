@@ -328,6 +328,7 @@ fn record(mut recorder: DriverRecorder, order: &MeterOrder, ran: Option<&Command
         sent,
         first_output: None,
         ready: Some(*ended),
+        response_there_ns: None,
         typing_ns: 0,
         think_ns: 0,
         usage: run.usage,

@@ -61,6 +61,7 @@ fn row(number: u64) -> InteractionRow<'static> {
         sent: Instant(sent + number % 40_000),
         first_output: Some(Instant(sent + 200_000)),
         ready: Some(Instant(sent + 300_000 + number % 99_999)),
+        response_there_ns: None,
         typing_ns: 0,
         think_ns: 0,
         usage,

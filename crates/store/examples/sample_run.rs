@@ -79,6 +79,7 @@ fn interaction(number: u32) -> InteractionRow<'static> {
         sent: Instant(sent + 40_000),
         first_output: (!died).then_some(Instant(sent + 1_000_000)),
         ready: (!died).then_some(Instant(sent + 250_000_000)),
+        response_there_ns: None,
         typing_ns: 500_000_000,
         think_ns: SECOND,
         usage: Usage { cpu_user_ns: Some(0), cpu_system_ns: Some(7_000), ..Usage::default() },

@@ -61,6 +61,7 @@ tables! {
         typing_ready_wait_ns: Option<u64> = measured(row.typing.ready_wait_ns),
         typing_paging_wait_ns: Option<u64> = measured(row.typing.paging_wait_ns),
         typing_io_wait_ns: Option<u64> = measured(row.typing.io_wait_ns),
+        response_there_ns: Option<u64> = measured(row.response_there_ns),
     }
 
     /// A row for each log-in.

@@ -30,6 +30,7 @@ fn interaction(number: u32, command: &str) -> InteractionRow<'_> {
         sent: Instant(sent + 7),
         first_output: None,
         ready: Some(Instant(sent + 500)),
+        response_there_ns: None,
         typing_ns: 3,
         think_ns: 4,
         usage: Usage { cpu_user_ns: Some(0), ..Usage::default() },

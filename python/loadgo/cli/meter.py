@@ -11,7 +11,7 @@ import typer
 import loadgo
 from loadgo.cli.options import (
     FullOption,
-    HostOption,
+    HostsOption,
     QuietOption,
     ReportFileOption,
     ReportFormatOption,
@@ -53,7 +53,7 @@ def meter(
             "function; exact: each system call, fault and interrupt too."
         ),
     ] = "cheap",
-    on: HostOption = "here",
+    on: HostsOption = "here",
     sudo: SudoOption = False,
     every: Annotated[str, typer.Option(help="The time that each row of the records covers.")] = "1s",
     serve: Annotated[
@@ -85,12 +85,14 @@ def meter(
         from loadgo.cli.progress import metering_progress
         from loadgo.documents.formats import check_drawable
         from loadgo.hosts.address import parse_host
+        from loadgo.hosts.fleet import is_fleet
         from loadgo.metering.viewers import Viewers
         from loadgo.running.command_meter import NotRun
 
         check_drawable(format)
         check_writable(output)
-        parse_host(on)  # before the note that names it
+        if not is_fleet(on):
+            parse_host(on)  # before the note that names it
         if not (quiet or command or duration):
             print_note(
                 f"metering {'this host' if on == 'here' else on} until an interrupt (Ctrl-C); then comes the report"
@@ -123,8 +125,10 @@ def meter(
             print_error(metered.export_failure)
         if metered.outcome == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
-        bad_export = STATUS_BAD_FINDING if metered.failed_exports else STATUS_GOOD
-        raise typer.Exit((metered.status if command else STATUS_GOOD) or bad_export)
+        is_bad = metered.failed_exports or metered.lost_hosts
+        raise typer.Exit(
+            (metered.status if command else STATUS_GOOD) or (STATUS_BAD_FINDING if is_bad else STATUS_GOOD)
+        )
 
 
 def _print_address(progress: dict[str, Any]) -> None:

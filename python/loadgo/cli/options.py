@@ -109,6 +109,14 @@ HostOption = Annotated[
         help="The host: here, or ssh://USER@HOST:PORT, of which HOST is enough; an agent is brought there by ssh.",
     ),
 ]
+HostsOption = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST",
+        help="The host: here; ssh://USER@HOST:PORT, of which HOST is enough, and an agent is brought there by ssh; or "
+        "a list of hosts, such as hosts.toml.",
+    ),
+]
 LoginOption = Annotated[
     str | None,
     typer.Option(metavar="COMMAND", help="The command that logs users in, instead of the script's: 'ssh host'."),

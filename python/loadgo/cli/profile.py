@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loadgo.cli.files import write_file
-from loadgo.cli.options import HostOption, SudoOption
+from loadgo.cli.options import HostsOption, SudoOption
 from loadgo.cli.output import (
     NOT_RUN_STATUS,
     STATUS_BAD_FINDING,
@@ -41,7 +41,7 @@ def profile(
     hz: Annotated[
         int | None, typer.Option(min=1, max=20_000, help="Samples a second of each busy processor; by default 1000.")
     ] = None,
-    on: HostOption = "here",
+    on: HostsOption = "here",
     sudo: SudoOption = False,
     of: Annotated[
         str | None,
@@ -100,8 +100,9 @@ def profile(
 def _check_host(on: str, command: Sequence[str] | None, of: str | None, hz: int | None, *, sudo: bool) -> None:
     """Raises `ValueError` for what the profile of this host, or of another, does not have."""
     from loadgo.hosts.address import parse_host
+    from loadgo.hosts.fleet import is_fleet
 
-    if parse_host(on) is None:
+    if not is_fleet(on) and parse_host(on) is None:
         if sudo:
             raise ValueError("--sudo is for another host: name one with --on")
         return

@@ -18,7 +18,7 @@ import typer
 
 import loadgo
 from loadgo.cli.completed_values import run_completions
-from loadgo.cli.options import HostOption, SudoOption
+from loadgo.cli.options import HostsOption, SudoOption
 from loadgo.cli.output import STATUS_GOOD, errors_as_messages, print_error, print_note, print_output, wants_color
 
 ReportProgress = Callable[[dict[str, Any]], None]
@@ -57,7 +57,7 @@ def watch(
         Literal["cheap", "cheap,profile", "exact"] | None,
         typer.Option(help="The meters of a host without a run: exact has each page fault too, and costs more."),
     ] = None,
-    on: HostOption = "here",
+    on: HostsOption = "here",
     sudo: SudoOption = False,
     leaves: Annotated[bool, typer.Option("--leave", help="Serve only while the run goes.")] = False,
 ) -> None:

@@ -77,7 +77,8 @@ def refuse_fleet(on: str, instead: str) -> None:
     """Raises `BadArgument` if `on` is a list of hosts, for calls that take one host; `instead` is the remedy."""
     if is_fleet(on):
         raise BadArgument(
-            f"`on={on}` is a list of hosts, which `run`, `capacity`, `ab` and `doctor` take: {instead}"
+            f"`on={on}` is a list of hosts, which is for `run`, `capacity`, `ab`, `meter`, `watch`, `profile` and "
+            f"`doctor`: {instead}"
         ).about("on")
 
 

@@ -96,12 +96,12 @@ def lost_hosts(conditions: Mapping[str, Any]) -> dict[str, HostLost]:
 
 
 def hosts_figures(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> tuple[HostFigures, ...]:
-    """The figures of each host of a run on a fleet; empty for any other run.
+    """The figures of each host of a run on a fleet; empty for any other run, and without users.
 
     The tables are those of `tables_of_load`, and `rows` those of `phases.classified_in`.
     """
     hosts = hosts_of_run(tables.conditions)
-    if not hosts:
+    if not hosts or tables.conditions.get("kind") == "meter":
         return ()
     lost = lost_hosts(tables.conditions)
     compared = _Compared.of(rows, stretch, [host.name for host in hosts if host.name not in lost])

@@ -8,7 +8,9 @@ from loadgo.measures.drivers import DriverFigures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.littles_law import LittleAudit
+from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
 from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
+from loadgo.measures.network_time import NetworkTime
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
 from loadgo.measures.summary import CommandSummary, RunDescription, Summary
@@ -26,7 +28,7 @@ JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction fail_if other_work fit_warnings typing usage_audit hosts "
-        "drivers"
+        "drivers network metered_hosts"
     ),
     OtherWork: "share error at_most level host",
     ConditionResult: "condition holds text",
@@ -74,6 +76,10 @@ JSON_KEYS: dict[type, str] = {
         "clock_bound_ns lost"
     ),
     HostLost: "reason at_s tolerated",
+    NetworkTime: "known answered response_ns there_ns network_ns low_ns high_ns",
+    MeteredHosts: "hosts differences judged",
+    MeteredHost: ("name address processors busy_share user_share held_up_share run_queue most most_share lost"),
+    HostDifference: "host figure value others low high",
     Cost: "tariff interaction user_hour",
     Tariff: (
         "name title source assumption currency shift cpu_hour paging_wait_hour connect_hour memory_gigabyte_hour "

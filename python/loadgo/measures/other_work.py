@@ -68,10 +68,10 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
 
     Where the users' time was not measured by itself, the processor time of their lines stands for it. A host that users
     logged in to by ssh has no driver. Of several hosts it is that of the host with the largest share. None on a
-    simulated machine, and where too little was measured.
+    simulated machine, on several hosts without users, and where too little was measured.
     """
     if tables.by_host:
-        return _most_of_hosts(tables, stretch)
+        return None if tables.conditions.get("kind") == "meter" else _most_of_hosts(tables, stretch)
     if (metered := metered_other_work(total)) is not None:
         return metered
     if total is None or not total.total_ns or not _is_host(tables):

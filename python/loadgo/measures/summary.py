@@ -18,7 +18,9 @@ from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, hosts_figures
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
+from loadgo.measures.metered_hosts import MeteredHosts, metered_hosts_of
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
+from loadgo.measures.network_time import NetworkTime, network_time_of
 from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
@@ -137,6 +139,10 @@ class Summary(LoadSummary):
     """The hosts of a run on several, in the order of their users; empty for any other run."""
     drivers: tuple[DriverFigures, ...] = ()
     """The drivers of a run with several, in the order of their users; empty for any other run."""
+    network: NetworkTime | None = None
+    """The network's part of response times; None where no shell on another host has measured a line."""
+    metered_hosts: MeteredHosts | None = None
+    """The hosts of a metering of several without a load; None for anything else."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -188,6 +194,8 @@ def summarize(
         fit_warnings=tables.fit_warnings,
         hosts=hosts_figures(tables, stretch, rows),
         drivers=drivers_figures(tables.conditions),
+        network=network_time_of(rows, stretch),
+        metered_hosts=metered_hosts_of(tables, stretch),
     )
 
 
@@ -322,7 +330,7 @@ def _notes(
         bound_ns = tables.conditions.get("clock", {}).get("bound_ns")
         clock = f" The clock of {system} is known within {duration(bound_ns)}." if bound_ns is not None else ""
         notes.append(f"Users logged in by ssh: response times have the network in them.{clock}")
-    if is_fleet:
+    if is_fleet and len(tables.sessions):
         notes.append(
             "Users logged in by ssh: response times have the network in them. What the meters of one host say, the "
             "processors' time among it, is in `loadgo report RUN --host NAME`."

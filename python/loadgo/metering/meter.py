@@ -14,6 +14,7 @@ from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import HERE_NAME, Address, parse_host
+from loadgo.hosts.fleet import FleetHost, is_fleet, read_fleet
 from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NO_VIEWERS, OpenViewers, Viewers, open_viewers
 from loadgo.notation import quantities
@@ -47,6 +48,8 @@ class Metered(Result, presented_by="loadgo.reporting.presentation:metered_presen
     """Number of exports that the OpenTelemetry collector did not accept."""
     export_failure: str = ""
     """A sentence about the exports that failed, which `notes` have too; empty if none failed."""
+    lost_hosts: tuple[str, ...] = ()
+    """The names of hosts whose agent was lost before the end; `notes` have the reasons."""
 
     @property
     def status(self) -> int:
@@ -86,8 +89,9 @@ def meter(
         meters: `cheap` counts context switches, idle times and waits. `cheap,profile` also has page faults and
             samples by mapping and by function. `exact` has each system call, page fault and interrupt too.
         on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). Its records
-            come into the folder here. A command and `viewers` are for this host alone.
-        sudo: Whether the agent on another host runs by `sudo`.
+            come into the folder here. Or the path of a list of hosts, such as `hosts.toml`. A command and `viewers` are
+            for this host alone.
+        sudo: Whether agents on other hosts run by `sudo`.
         every: The time that each row of the records covers, in seconds or as a text, from 10ms to 1h.
         out: The folder of the records. By default a new one in `runs/`, or none with `viewers`.
         viewers: The places where others read the meters meanwhile, such as Prometheus
@@ -113,10 +117,12 @@ def meter(
         raise BadArgument(f"there are no {meters} meters: choose {choices}")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
-    host = _other_host(on, command, viewers, sudo=sudo)
+    fleet = read_fleet(on) if is_fleet(on) else ()
+    host = None if fleet else parse_host(on)
+    _check_place(fleet or host, command, viewers, sudo=sudo)
     check_utf8("the command", *command)
     recorded = out is not None or not viewers.any
-    folder = new_folder(out, _folder_name(command, host), datetime.now(UTC)) if recorded else None
+    folder = new_folder(out, _folder_name(command, fleet or host), datetime.now(UTC)) if recorded else None
     options = {
         "folder": None if folder is None else str(folder),
         "meters": meters,
@@ -125,6 +131,10 @@ def meter(
         "command": list(command),
         "command_line": as_utf8(command_line),
     }
+    if fleet:
+        from loadgo.metering.several_hosts import meter_hosts
+
+        return _metered(folder, meter_hosts(on, fleet, options, progress, sudo=sudo))
     if host is not None:
         from loadgo.metering.other_host import meter_other_host
 
@@ -148,26 +158,29 @@ def _metered(folder: Path | None, last: HostFields, failure: str = "", failed_ex
         left_behind=tuple(last["left_behind"]),
         failed_exports=failed_exports,
         export_failure=failure,
+        lost_hosts=tuple(last.get("lost_hosts", ())),
     )
 
 
-def _other_host(on: str, command: Sequence[str], viewers: Viewers, *, sudo: bool) -> Address | None:
-    """The other host that `on` names; None for this host. Raises `BadArgument` for what only this host has."""
-    host = parse_host(on)
-    if host is None and sudo:
+def _check_place(
+    elsewhere: Address | Sequence[FleetHost] | None, command: Sequence[str], viewers: Viewers, *, sudo: bool
+) -> None:
+    """Raises `BadArgument` for what only this host has, and for what only other hosts have."""
+    if not elsewhere and sudo:
         raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
-    if host is not None and command:
+    if elsewhere and command:
         raise BadArgument("a command is metered on this host alone: leave out the command or `on`").about("on")
-    if host is not None and viewers.any:
+    if elsewhere and viewers.any:
         raise BadArgument("viewers read the meters of this host alone: leave out `serve` and `otlp`, or `on`").about(
             "serve", "otlp", "on"
         )
-    return host
 
 
-def _folder_name(command: Sequence[str], host: Address | None) -> str:
-    if host is not None:
-        return f"meter-{host.host}"
+def _folder_name(command: Sequence[str], elsewhere: Address | Sequence[FleetHost] | None) -> str:
+    if isinstance(elsewhere, Address):
+        return f"meter-{elsewhere.host}"
+    if elsewhere:
+        return "meter-hosts"
     return Path(command[0]).name if command else "meter"
 
 

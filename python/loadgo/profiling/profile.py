@@ -15,12 +15,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, sqrt
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument, BadRun, Refused
 from loadgo.running.command_meter import check_program, forward_signals
 from loadgo.running.stopping import catch_stop_signals
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
 
 PROFILE_PERIOD_S = 1.0
 DEFAULT_CLOCK_HZ = 1000
@@ -294,14 +297,29 @@ def _reason_without_profile(meters_section: Mapping[str, Any]) -> str:
     return "its host did not allow the clock"
 
 
-def profile_of(run: str | PathLike[str], host: str | None = None) -> Profile:
-    """The profile of a recorded run, or of one of its hosts. Raises `BadRun` if it has none."""
+def _tables_with_profile(run: str | PathLike[str], host: str | None) -> Tables:
+    """The tables of a run on one host, of the `host` of a run on several, or of all hosts of a metering of several."""
+    from loadgo.records.fleet_streams import is_metering_of_hosts
     from loadgo.records.fleet_tables import tables_of_one_host
+    from loadgo.records.tables import tables
 
-    run_tables = tables_of_one_host(run, "`loadgo profile`", host)
+    if host is None and is_metering_of_hosts((recorded := tables(run)).conditions):
+        return recorded
+    return tables_of_one_host(run, "`loadgo profile`", host)
+
+
+def profile_of(run: str | PathLike[str], host: str | None = None) -> Profile:
+    """The profile of a recorded run, or of one of its hosts. Raises `BadRun` if it has none.
+
+    That of a metering of several hosts has the host before the name of each process.
+    """
+    from loadgo.records.fleets import HOST_COLUMN
+
+    run_tables = _tables_with_profile(run, host)
     builder = ProfileBuilder()
     for row in run_tables.stacks.iter_rows(named=True):
-        builder.stacks[row["user"], row["command"], row["process"], row["stack"]] += row["samples"]
+        whose = f"{row[HOST_COLUMN]}: " if HOST_COLUMN in row and host is None else ""
+        builder.stacks[row["user"], row["command"], f"{whose}{row['process']}", row["stack"]] += row["samples"]
     for row in run_tables.segments.iter_rows(named=True):
         if row["user"] is None:
             builder.add_segment(row["segment"], (row["samples"], row["faults_minor"], row["faults_major"]))

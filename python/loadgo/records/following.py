@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,15 @@ import polars as pl
 from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.driver_streams import DriverStreams, has_drivers_at_work
+from loadgo.records.fleet_streams import (
+    WATCHED_TABLES,
+    HostStreams,
+    has_hosts_at_work,
+    is_metering_of_hosts,
+    with_processors_apart,
+)
 from loadgo.records.fleet_tables import tables_of_load
-from loadgo.records.fleets import METER_TABLES, is_fleet_run
+from loadgo.records.fleets import METER_TABLES, hosts_of_run, is_fleet_run
 from loadgo.records.manifest import gone_losses
 from loadgo.records.runs import find_run
 from loadgo.records.streams import whole_part
@@ -50,6 +57,8 @@ class Following:
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     _drivers: DriverStreams | None = None
     """The streams of the drivers of a run with several; None for any other run."""
+    _hosts: HostStreams | None = None
+    """The streams of the hosts of a metering of several; None for anything else."""
     _tables: Tables | None = None
 
     def new_rows(self) -> NewRows:
@@ -64,12 +73,14 @@ class Following:
         new_rows = {
             name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name, is_over)) is not None
         }
-        new_rows |= self._new_rows_of_drivers()
+        new_rows |= self._new_rows_of_drivers() | self._new_rows_of_hosts()
         if is_over:
             metered = METER_TABLES if is_fleet_run(conditions) else ()
             driven = self._drivers.tables if self._drivers is not None else ()
             unread = [name for name in FOLLOWED_TABLES if name not in (*self._streams, *metered, *driven)]
             new_rows |= {name: read_table(self.folder, name, conditions) for name in unread}
+            if self._hosts is None and is_metering_of_hosts(conditions):
+                new_rows |= self._all_rows_of_hosts(conditions)
             cut = [*gone_losses(self.folder, conditions), *cut_streams(self.folder, FOLLOWED_TABLES)]
             losses = loss_rows([*conditions.get("lost", []), *cut])
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
@@ -80,7 +91,7 @@ class Following:
     def all_tables(self) -> Tables:
         """All rows that the run has written by now. Raises `BadRun` for a damaged or missing folder."""
         if self.ended:
-            self._tables = self._tables or tables_of_load(tables(self.folder))
+            self._tables = self._tables or self._read_tables()
             return self._tables
         for name, rows in self.new_rows().items():
             self._frames[name] = pl.concat([self._frames[name], rows]) if name in self._frames else rows
@@ -88,6 +99,19 @@ class Following:
             return self.all_tables()
         empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS_BY_TABLE.items()}
         return Tables(**(empty | self._frames), conditions=self.conditions, is_written=True)
+
+    def _read_tables(self) -> Tables:
+        """The tables of a run that has ended: of several hosts those that make sense together."""
+        recorded = tables_of_load(tables(self.folder))
+        if not is_metering_of_hosts(recorded.conditions):
+            return recorded
+        rows: dict[str, Any] = self._all_rows_of_hosts(recorded.conditions)
+        return replace(recorded, **rows)
+
+    def _all_rows_of_hosts(self, conditions: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+        """The rows of a metering of several hosts that has ended."""
+        hosts = hosts_of_run(conditions)
+        return {name: with_processors_apart(read_table(self.folder, name), hosts) for name in WATCHED_TABLES}
 
     @property
     def state_word(self) -> str:
@@ -116,6 +140,12 @@ class Following:
             self._drivers = DriverStreams(self.folder, self.conditions)
         rows = self._drivers.new_rows() if self._drivers is not None else {}
         return {name: frame for name, frame in rows.items() if name in FOLLOWED_TABLES}
+
+    def _new_rows_of_hosts(self) -> dict[str, pl.DataFrame]:
+        """The new rows of all hosts of a metering of several; empty for anything else."""
+        if self._hosts is None and has_hosts_at_work(self.folder, self.conditions):
+            self._hosts = HostStreams(self.folder, self.conditions)
+        return self._hosts.new_rows() if self._hosts is not None else {}
 
     def _new_stream_rows(self, name: str, is_over: bool) -> pl.DataFrame | None:
         """The new rows of a table's stream; None if there are none. Of a run that is over, those before any damage."""

@@ -158,8 +158,9 @@ def _last_sample_ns(tables: Tables) -> int:
 
 
 def _metered_bounds(tables: Tables) -> tuple[int, int]:
-    """Start and end of a run that metered this host without a load: 0, and its last record."""
-    return 0, max(_first_and_last(tables.interactions)[1], _last_sample_ns(tables))
+    """Start and end of a run that metered hosts without a load: 0, and its last record."""
+    last_samples = map(_last_sample_ns, tables.by_host or (tables,))
+    return 0, max(_first_and_last(tables.interactions)[1], *last_samples)
 
 
 def _first_and_last(interactions: pl.DataFrame) -> tuple[int, int]:

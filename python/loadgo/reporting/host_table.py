@@ -75,9 +75,8 @@ def unlike_hosts(summary: Summary) -> str:
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def names_of_hosts(rows: Sequence[HostFigures]) -> str:
-    """The names of the hosts, of many the first."""
-    names = [row.name for row in rows]
+def names_of_hosts(names: Sequence[str]) -> str:
+    """The names of hosts, of many the first."""
     more = [counted(len(names) - _MOST_NAMED_HOSTS, "more host")] if len(names) > _MOST_NAMED_HOSTS else []
     return in_words([*names[:_MOST_NAMED_HOSTS], *more])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.notation.figures import duration, exact_share, in_words, number, plain, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
+from loadgo.reporting.metered_host_table import metered_hosts_answer
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
@@ -64,12 +66,15 @@ _NAMED_PROCESS_SHARE = 0.01
 
 def without_load(summary: Summary) -> bool:
     """Whether a host was metered without a load of users, alone or beside a command."""
-    return summary.run.kind == "meter" and summary.total_time is not None
+    has_time = summary.total_time is not None or summary.metered_hosts is not None
+    return summary.run.kind == "meter" and has_time
 
 
 def metered_answer(summary: Summary) -> str:
     """The answer of a metered host: the command's time, how busy the processors were, and idle time by cause."""
     total_time = summary.total_time
+    if summary.metered_hosts is not None:
+        return metered_hosts_answer(summary.metered_hosts, summary.stretch.span_ns)
     assert total_time is not None
     count = len(total_time.processors)
     subject = "the processor was" if count == 1 else f"{count} processors were"
@@ -354,11 +359,27 @@ def _by_user(summary: Summary) -> str:
     return "CPU and CPU wait by user cover all that the user's processes did; the other waits cover interactions only."
 
 
+def is_on_other_hosts(summary: Summary) -> bool:
+    """Whether the users of the run logged in to another host, or to several."""
+    return bool(summary.hosts) or str(summary.run.system.get("name", "")).startswith(SSH_SCHEME)
+
+
 def not_apart(summary: Summary) -> str:
     """A note that the requested breakdown was not metered; empty if it was, or if none was requested."""
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""
+    if is_on_other_hosts(summary) and by == "command":
+        return (
+            "Faults and system calls by command are counted in a run on the host itself: the meters there count while "
+            "a line runs, and which line that is, the driver alone knows."
+        )
+    has_kernel_meters = "idle by cause" in summary.run.meters.get("exact", ())
+    if is_on_other_hosts(summary) and not summary.hosts and not has_kernel_meters:
+        return (
+            "Faults and system calls by user are counted by the kernel's meters, which that account may not have: use "
+            "ssh://root@HOST or `--sudo`, with `--meters exact`. The processor time of each user is known."
+        )
     is_exact = simulated(summary) or summary.run.meters.get("tier") == "exact"
     remedy = "" if is_exact else " Only the exact meters do: run it again with `--meters exact`."
     return f"This run's meters did not count faults and system calls by {by}.{remedy}"

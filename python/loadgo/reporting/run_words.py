@@ -66,10 +66,11 @@ def system(summary: Summary) -> str:
     memory, processors = system_section.get("memory_bytes"), system_section.get("processors")
     if simulated(summary):
         return machine(summary)
-    if summary.hosts:
+    hosts = summary.hosts or (() if summary.metered_hosts is None else summary.metered_hosts.hosts)
+    if hosts:
         parts = [
-            f"{counted(len(summary.hosts), 'host')} of {system_section.get('name', '')}",
-            names_of_hosts(summary.hosts),
+            f"{counted(len(hosts), 'host')} of {system_section.get('name', '')}",
+            names_of_hosts([host.name for host in hosts]),
             f"{processors} processors" if processors else "",
             summary.run.started[:19].replace("T", " "),
         ]

@@ -12,6 +12,7 @@ from loadgo.notation.terms import category_name
 from loadgo.reporting.driver_table import DRIVERS_TABLE
 from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.meter_tables import primitives_of_command
+from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
     COVERAGE_LABEL,
@@ -64,7 +65,7 @@ def short_tables(summary: Summary, view: View, tables: Iterable[Table], warning_
 def _ids_in_short(summary: Summary, view: View) -> set[str]:
     """The ids of the tables that the short report has: the main one, and those that an option asks for."""
     if without_load(summary):
-        shown = {"processors-time", "system-calls-of-command"}
+        shown = {"processors-time", "system-calls-of-command", METERED_HOSTS_TABLE}
         shown |= set() if _has_calls_of_command(summary) else {"processes"}
     else:
         shown = {"predicted"} if summary.prediction is not None else {"response-time", HOSTS_TABLE, DRIVERS_TABLE}
@@ -232,7 +233,7 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     """The notes of the full report that the short one has too."""
     audit = summary.audit is not None and summary.audit.verdict == "broken"
     impossible = summary.usage_audit is not None and bool(summary.usage_audit.impossible)
-    kept = {"Neighbours", SUMS_LABEL, view.vocabulary, *view.asked_notes}
+    kept = {"Neighbours", "Network", SUMS_LABEL, view.vocabulary, *view.asked_notes}
     kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
     kept |= {"Audit"} if audit or impossible else set()
     kept |= {"Lost"} if summary.losses else set()

@@ -8,6 +8,7 @@ from loadgo.notation.figures import duration, interval, money, number, quantile,
 from loadgo.reporting.driver_table import drivers_table
 from loadgo.reporting.host_table import hosts_table
 from loadgo.reporting.meter_tables import meter_tables
+from loadgo.reporting.metered_host_table import metered_hosts_table
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
 from loadgo.reporting.prediction import prediction_table
 from loadgo.reporting.processor_time_tables import time_tables
@@ -28,6 +29,8 @@ def report_tables(summary: Summary, view: View | None = None, pictures: SignPict
         tables = [table for table in first if table]
     elif not without_load(summary):
         return []
+    if summary.metered_hosts is not None:
+        return [metered_hosts_table(summary.metered_hosts)]
     tables += time_tables(summary, choices, pictures.categories)
     metered = meter_tables(summary, choices, pictures.lengths)
     return [*tables, *metered[:1], *([pictures.faults] if pictures.faults else []), *metered[1:]]

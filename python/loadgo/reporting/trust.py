@@ -26,9 +26,8 @@ def run_trust(summary: Summary, *, is_warned: bool) -> str:
 def _evidence_of_metering(summary: Summary) -> Evidence:
     """How exact the account of the processors' time is, loadgo's part of it, and that nothing is lost."""
     total_time = summary.total_time
-    assert total_time is not None
     grounds = []
-    if total_time.wall_ns:
+    if total_time is not None and total_time.wall_ns:
         grounds.append(f"the categories are {100 * total_time.total_ns / total_time.wall_ns:.2f} % of the wall time")
         own_ns = total_time.account.laboratory_ns
         grounds += [] if own_ns is None else [f"{exact_share(total_time.share_of(own_ns))} was loadgo's own"]

@@ -21,7 +21,13 @@ from loadgo.notation.figures import (
 from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
 from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line, unlike_hosts
 from loadgo.reporting.prediction import prediction_answer, prediction_words
-from loadgo.reporting.processor_time_words import lost_meters, metered_answer, time_lines, without_load
+from loadgo.reporting.processor_time_words import (
+    is_on_other_hosts,
+    lost_meters,
+    metered_answer,
+    time_lines,
+    without_load,
+)
 from loadgo.reporting.run_words import limits_in_words
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
@@ -84,6 +90,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         *(("Prediction", line) for line in prediction_words(summary.prediction)),
         (HOSTS_LABEL, hosts_line(summary)),
         *time_lines(summary, view or View()),
+        ("Network", network_line(summary)),
         ("Usage", _usage(summary)),
         ("Usage", typing_line(summary.typing)),
         ("Driver", driver_line(summary)),
@@ -119,6 +126,25 @@ def _counted(count: int, item: str) -> str:
     name, of = nouns.get(item, (item, ""))
     singular, plural = f"{name}{of}", f"{name}s{of}"
     return f"{number(count)} {singular if count == 1 else plural}"
+
+
+def network_line(summary: Summary) -> str:
+    """The part of the response time that the network and ssh took; empty for a run on the driver's own host."""
+    network = summary.network
+    if network is None:
+        return _NETWORK_NOT_KNOWN if is_on_other_hosts(summary) else ""
+    part = share(network.network_ns / network.response_ns) if network.response_ns else "–"
+    known = "" if network.low_ns is None else f" ({duration(network.low_ns)} to {duration(network.high_ns)})"
+    of_all = "" if network.known == network.answered else f", of {share(network.known / network.answered)} of the lines"
+    return (
+        f"The network and ssh took {duration(network.network_ns)}{known} of a mean response of "
+        f"{duration(network.response_ns)}, or {part}; the shell there took {duration(network.there_ns)}{of_all}."
+    )
+
+
+_NETWORK_NOT_KNOWN = (
+    "How much of the response times is the network's is not known: it takes bash 5 or later as the users' shell there."
+)
 
 
 def _usage(summary: Summary) -> str:
@@ -175,7 +201,8 @@ def scope(summary: Summary) -> str:
     """The interactions that the figures count."""
     stretch = summary.stretch
     if without_load(summary):
-        return "Figures cover all that this host did meanwhile."
+        whose = "this host" if summary.metered_hosts is None else "each host"
+        return f"Figures cover all that {whose} did meanwhile."
     if stretch.chosen:
         span = f"{duration(stretch.start_ns)} to {duration(stretch.end_ns)} of the run"
         return f"Figures are of the part from {span}: of {counted(stretch.counted, 'line')} that ended then."

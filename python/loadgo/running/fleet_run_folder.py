@@ -71,7 +71,7 @@ class EndedHost:
 
 
 @dataclass(frozen=True)
-class _PlacedHost:
+class PlacedHost:
     """The rows that a host adds to the run, and its sections of `run.toml`."""
 
     rows: Mapping[str, pl.DataFrame]
@@ -123,7 +123,7 @@ def tell_unplaced_hosts(folder: Path, addresses: Mapping[str, Address]) -> None:
         write_run_toml(folder, run_toml)
 
 
-def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any]) -> list[_PlacedHost]:
+def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any]) -> list[PlacedHost]:
     """Writes all rows into the run's tables, and the hosts' sections into `run.toml`."""
     import polars as pl
     import tomlkit
@@ -135,7 +135,7 @@ def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any])
     placed = []
     for host, entry in zip(hosts, entries, strict=True):
         own = interactions.filter(pl.col(HOST_COLUMN).cast(pl.String) == host.name)
-        placed.append(_placed_host(folder, host, own, of_users["sessions"], int(run_result["origin_ns"]), run_toml))
+        placed.append(placed_host(folder, host, own, of_users["sessions"], int(run_result["origin_ns"]), run_toml))
         entry.update(placed[-1].sections)
     for name in METER_TABLES:
         write_table(folder, name, pl.concat([host.rows[name] for host in placed]))
@@ -152,14 +152,14 @@ def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any])
     return placed
 
 
-def _placed_host(
+def placed_host(
     folder: Path,
     host: EndedHost,
     interactions: pl.DataFrame,
     sessions: pl.DataFrame,
     origin_ns: int,
     run_toml: Mapping[str, Any],
-) -> _PlacedHost:
+) -> PlacedHost:
     """The rows of a host, and its sections of `run.toml`."""
     import polars as pl
 
@@ -187,7 +187,7 @@ def _placed_host(
         sections |= {"lost": host.loss.reason, "lost_at_s": round((host.loss.monotonic_ns - origin_ns) / 1e9, 3)}
     told = (*ended.notes, *ended.left_behind, *missing)
     notes = tuple(note if host.name in note else f"{host.name}: {note}" for note in told)
-    return _PlacedHost(rows, interactions, sections, notes, is_placed=not doubt)
+    return PlacedHost(rows, interactions, sections, notes, is_placed=not doubt)
 
 
 def _complete_run_toml(folder: Path, run_toml: dict[str, Any], notes: Sequence[str]) -> None:

@@ -11,6 +11,11 @@ from typing import Any
 
 MOST_BATCHES = 1000
 """A sweep has at most this many batches, unless its file says otherwise: each is a file and a task."""
+MANY_POINTS, MOST_BATCHES_OF_MANY = 10_000, 400
+"""A sweep of more points than the first number has at most so many batches.
+
+A batch costs the controller 2 ms, which short points must outweigh on all processors.
+"""
 
 GridMeasure = str
 """The figure that the answer and the chart are about: one of `GRID_MEASURES`."""
@@ -58,7 +63,8 @@ class Grid:
     @property
     def batch_points(self) -> int:
         """Number of points in each batch; the last one may have fewer."""
-        return self.batch or ceil(self.point_count / MOST_BATCHES)
+        most_batches = MOST_BATCHES_OF_MANY if self.point_count > MANY_POINTS else MOST_BATCHES
+        return self.batch or ceil(self.point_count / most_batches)
 
     @property
     def batch_count(self) -> int:

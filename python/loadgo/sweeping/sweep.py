@@ -19,7 +19,6 @@ from loadgo.sweeping.configurations import configurations_of, problems_of
 from loadgo.sweeping.folder import (
     SweepPart,
     done_batches,
-    keep_batch,
     open_folder,
     parse_part,
     read_identity,
@@ -32,6 +31,7 @@ from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
 from loadgo.sweeping.points import compute_batch
 from loadgo.sweeping.results import Sweep, damage_named, scan_points
 from loadgo.sweeping.words import answer
+from loadgo.sweeping.writing import BatchWriter
 
 ReportProgress = Callable[[dict[str, Any]], None]
 
@@ -109,13 +109,12 @@ def _compute_missing(plan: SweepPlan, folder: Path, part: SweepPart, crew: _Crew
         return 0
     counter = _Counter(plan.grid, batches, done, crew.progress)
 
-    def keep(task: BatchTask, content: bytes) -> None:
-        keep_batch(folder, task.number, content)
-        counter.add(task)
-
-    with open_workers(_as_many_as(missing, crew.workers, crew.executor), crew.executor) as workers:
+    with (
+        open_workers(_as_many_as(missing, crew.workers, crew.executor), crew.executor) as workers,
+        BatchWriter(folder, counter.add) as writer,
+    ):
         try:
-            return run_tasks(plan.tasks(missing), compute_batch, workers, keep, stop)
+            return run_tasks(plan.tasks(missing), compute_batch, workers, writer.keep, stop)
         except WorkersEnded as error:
             raise Refused(f"{error}; the points so far are kept, and the same call goes on") from error
 

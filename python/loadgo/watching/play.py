@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from loadgo.notation.figures import digits
+from loadgo.notation.figures import counted, digits
 from loadgo.records.following import Following, latest_ns
 from loadgo.watching.expected import Expected
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
@@ -70,5 +70,8 @@ def title_of(conditions: dict[str, object]) -> str:
     """Title of the screen: the run and its system."""
     system = conditions.get("system", {})
     facts = system if isinstance(system, dict) else {}
+    if hosts := facts.get("hosts"):
+        own = f"{counted(len(hosts), 'host')} of {facts.get('name')}"
+        return own if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {own}"
     name = str((facts.get("name") if facts.get("kind") == "machine" else facts.get("hostname")) or "this host")
     return name if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {name}"

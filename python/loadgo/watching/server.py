@@ -20,6 +20,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from loadgo.errors import BadRun, LoadgoError
+from loadgo.records.fleet_streams import watched_hosts
 from loadgo.records.following import Following, NewRows, latest_row_ns
 from loadgo.serving.loopback import file_answer, files_of, is_allowed, not_found, page_headers, serve_page
 from loadgo.watching.expected import Model
@@ -65,7 +66,8 @@ class PageMessages:
         if new_messages or reach > self._reach_ns or self.following.ended or first:
             self._reach_ns = reach
             state = {"title": title_of(self.following.conditions), "reach_ns": reach, "how": self.following.state_word}
-            before = [message({**state, **self.settings, "ended": False})] if first else []
+            hosts = watched_hosts(self.following.conditions)
+            before = [message({**state, **self.settings, "hosts": hosts, "ended": False})] if first else []
             self.messages += [*before, *new_messages, message(state | {"ended": self.following.ended})]
 
     def _in_parts(self, news: NewRows) -> list[bytes]:

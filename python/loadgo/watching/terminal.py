@@ -83,7 +83,7 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
     hidden = [
         _hidden(len(commands) - remaining, "command" if window.bands else "category"),
         _hidden(len(categories) - max(len(further), 1), "category"),
-        _hidden(_rows_without_room(window, max(room, 3)), "state of users" if window.bands else "process"),
+        _hidden(_rows_without_room(window, max(room, 3)), _row_kind(window)),
         *(text[:LABEL_CHARS].strip() for text in measured[len(system) :]),
         "times of faults" if window.fault_ns is not None and not roomy else "",
     ]
@@ -102,6 +102,11 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         *([(f"not shown: {', '.join(left_out)}; a larger terminal has room for more", "head")] if left_out else []),
         (_own_line(window), "row"),
     ]
+
+
+def _row_kind(window: WatchWindow) -> str:
+    """The kind of things that have a row each in the screen's upper part."""
+    return "state of users" if window.bands else "host" if window.hosts else "process"
 
 
 def _hidden(count: int, name: str) -> str:
@@ -125,6 +130,10 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     sentence_start = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
     if window.bands and not math.isnan(window.users_share):
         sentence_start += f", {share(window.users_share)} for users"
+    if window.hosts:
+        busiest, shares = next(iter(window.hosts.items()))
+        busy = float(np.nanmean(shares))
+        sentence_start += f", those of {plain(busiest)} most with {share(busy)}"
     p90, others = window.response_ns.get(0.9), _other_work_in_words(window.other_work)
     is_slow = target_ns is not None and p90 is not None and p90 > target_ns
     if window.bands and window.answered == 0:
@@ -187,7 +196,7 @@ def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
 def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     """A band for each user if all have room, else the number of users in each state; without users, the processes."""
     if not window.bands:
-        processes = list(window.processes.items())[:room]
+        processes = list((window.hosts or window.processes).items())[:room]
         return [
             (_series_line(cut(plain(name), LABEL_CHARS - 1), used, 1.0, share), "series") for name, used in processes
         ]
@@ -229,7 +238,7 @@ def _states_in(window: WatchWindow) -> dict[str, Floats]:
 def _rows_without_room(window: WatchWindow, room: int) -> int:
     """Number of states, or without users of processes, that `_user_lines` leaves out."""
     if not window.bands:
-        return len(window.processes) - room
+        return len(window.hosts or window.processes) - room
     return 0 if len(window.bands) < room else len(_states_in(window)) - room + 1
 
 
@@ -371,7 +380,8 @@ def _time_lines(window: WatchWindow) -> list[str]:
 def _own_line(window: WatchWindow) -> str:
     """The quality of the measurement: the lateness of the driver, and the number of lost records."""
     if not window.bands:
-        return f"no users: {duration(window.width_ns)} of this system's own work"
+        whose = "the hosts'" if window.hosts else "this system's"
+        return f"no users: {duration(window.width_ns)} of {whose} own work"
     late = NOT_MEASURED if window.lateness_ns is None else duration(window.lateness_ns)
     lost = "nothing lost" if not window.lost else f"{number(window.lost)} RECORDS LOST"
     answers = f"{counted(window.answered, 'answer')} in {duration(window.width_ns)} of all phases"

@@ -1,4 +1,4 @@
-"""Watching a host without a run: meters it into a temporary folder, which is deleted when the watching ends."""
+"""Watching hosts without a run: meters them into a temporary folder, which is deleted when the watching ends."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from typing import Literal
 
 from loadgo.errors import LoadgoError, Refused
 from loadgo.hosts.address import HERE_NAME
+from loadgo.records.fleets import FLEET_FOLDER
 from loadgo.running.process_call import ProcessCall
 
 HostTier = Literal["cheap", "cheap,profile", "exact"]
 """A tier of a host's meters."""
 
+_STREAMS = ("time.arrows", f"{FLEET_FOLDER}/*/time.arrows")
+"""The stream of one host, and the streams of several."""
 _START_TIMEOUT_S = 60.0
 _POLL_PERIOD_S = 0.1
 
@@ -51,7 +54,7 @@ def _meter(folder: Path, tier: HostTier, every: str, on: str, sudo: bool) -> Non
 def _await(metering: ProcessCall, folder: Path, host: str) -> None:
     """Waits until the folder can be followed."""
     until = time.monotonic() + _START_TIMEOUT_S
-    while not ((folder / "run.toml").exists() and (folder / "time.arrows").exists()):
+    while not any((folder / "run.toml").exists() and list(folder.glob(place)) for place in _STREAMS):
         if metering.ended:
             reason = _reason(metering)
             raise Refused(f"{host} could not be metered: {reason}; a run can be watched by whoever may read its folder")

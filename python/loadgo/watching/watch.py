@@ -11,6 +11,7 @@ from typing import Literal
 
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import HERE_NAME, parse_host
+from loadgo.hosts.fleet import is_fleet
 from loadgo.notation.quantities import span_s
 from loadgo.records.following import Following, follow
 from loadgo.watching.expected import Expected, Model, in_background
@@ -124,9 +125,9 @@ def watch(
         target: The response time that matters, in seconds or as a text.
         model: The source of expected figures, shown beside: a fitted machine's file, which is run for them, or a run.
         meters: The meters of the host, `cheap` (the default), `cheap,profile` or `exact`.
-        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). The log-in
-            must need no password.
-        sudo: Whether the agent on another host runs by `sudo`.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). Or the path
+            of a list of hosts, all of which are shown. The log-in must need no password.
+        sudo: Whether agents on other hosts run by `sudo`.
 
     Returns:
         A context manager that gives a `Watching`. Its `picture()` is one picture as text, `pictures(size)` are pictures
@@ -148,10 +149,10 @@ def watch(
         raise BadArgument("`model` needs a run to compare with: name one, or last").about("model")
     if run is not None and meters is not None:
         raise BadArgument("`meters` is for a host alone: those of a run were chosen when it began").about("meters")
-    host = parse_host(on)
-    if run is not None and host is not None:
+    elsewhere = is_fleet(on) or parse_host(on) is not None
+    if run is not None and elsewhere:
         raise BadArgument("`on` is for a host without a run: leave out the run or `on`").about("on")
-    if sudo and host is None:
+    if sudo and not elsewhere:
         raise BadArgument("`sudo` is for another host: name one with `on`").about("sudo", "on")
     with ExitStack() as ends:
         following = follow(ends.enter_context(metered(meters or "cheap", on=on, sudo=sudo)) if run is None else run)

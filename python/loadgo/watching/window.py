@@ -21,6 +21,7 @@ from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import FaultTimes, fault_times
 from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
+from loadgo.watching.series import busy_by_host, busy_series, column_of, filled_series, mean_series, rows_in_window
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -77,6 +78,8 @@ class WatchWindow:
     """Share of each category in the processors' time, over the window. Empty where it was not measured."""
     processes: Mapping[str, Floats]
     """Share of all processors' time by process name, the busiest process first. Empty where it was not measured."""
+    hosts: Mapping[str, Floats]
+    """Busy share of each host's processors, of several hosts that are watched; empty for one."""
     users_share: float
     """Share of all users' processes in all processors' time, over the window; NaN where it was not measured."""
     other_work: OtherWork | None
@@ -133,12 +136,12 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
     typed = tables.interactions.filter(IS_ANSWERED & IS_MEASURED)
     ended = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
     bands = _state_bands(typed, tables.sessions, edges)
-    time = _rows_in_window(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
+    time = rows_in_window(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
     processors = max(len(set(time["processor"].to_list())), 1)
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
     host_wide = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
     faults = host_wide.filter(pl.col("bucket_ns").is_null())
-    window_faults = _rows_in_window(host_wide, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULT_KINDS))
+    window_faults = rows_in_window(host_wide, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULT_KINDS))
     response = np.sort(ended.select(RESPONSE_NS.cast(pl.Float64)).to_series().to_numpy())
     return WatchWindow(
         start_ns=start_ns,
@@ -147,20 +150,21 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         users=_logged_in_users(tables, end_ns),
         states={state: sum((band[state] for band in bands.values()), np.zeros(columns)) for state in USER_STATES},
         bands=bands,
-        ready=_mean_series(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
+        ready=mean_series(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
         waiters=_waiters(ended),
-        busy=_busy_series(time, edges),
+        busy=busy_series(time, edges),
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
-        users_share=_users_share(_rows_in_window(tables.processes, edges), processors),
-        other_work=other_work_in(tables, *(_rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
+        hosts=busy_by_host(time, edges),
+        users_share=_users_share(rows_in_window(tables.processes, edges), processors),
+        other_work=other_work_in(tables, *(rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
         if len(faults)
         else _counted_rates(ended, edges, *_FAULT_COLUMNS),
         major=_fault_rates(faults, edges, _WAITING_KINDS)
         if len(faults)
         else _counted_rates(ended, edges, _FAULT_COLUMNS[1]),
-        fault_ns=_mean_fault_ns(_rows_in_window(faults, edges)),
+        fault_ns=_mean_fault_ns(rows_in_window(faults, edges)),
         fault_cpu=fault_times(window_faults, "cpu_ns", _WAITING_KINDS),
         fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
         memory=holdings(tables.memory, start_ns, end_ns),
@@ -276,61 +280,20 @@ def _overlap(begins: Floats, ends: Floats, weights: Floats, edges: Floats) -> Fl
     return np.diff((until * weights[None, :]).sum(axis=1))
 
 
-def _rows_in_window(frame: pl.DataFrame, edges: Floats) -> pl.DataFrame:
-    """The rows whose span overlaps the window. A window shorter than a span has the figures of the span."""
-    begun = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    return frame.filter((pl.col("at_ns") > edges[0]) & (begun < edges[-1]))
-
-
 def _has_processors(time: pl.DataFrame) -> pl.Expr:
     return pl.lit(bool(time["processor"].is_not_null().any()))
 
 
-def _column(edges: Floats) -> pl.Expr:
-    """The column in which a row's span begins, or the first one."""
-    begun = pl.col("at_ns").cast(pl.Float64) - pl.col("span_ns").cast(pl.Float64)
-    position: pl.Expr = (begun - edges[0]) / (edges[1] - edges[0])
-    return position.floor().clip(0, len(edges) - 2).cast(pl.Int64).alias("column")
-
-
-def _filled_series(frame: pl.DataFrame, name: str, edges: Floats, rows: pl.DataFrame) -> Floats:
-    """A value for each column. Where spans are longer than columns, a value fills the columns up to the next value."""
-    values = np.full(len(edges) - 1, np.nan)
-    for column, value in frame.select("column", name).rows():
-        values[column] = value
-    filled = np.flatnonzero(~np.isnan(values))
-    if len(filled):
-        last_ns = float(rows["at_ns"].max() or 0)  # type: ignore[arg-type]
-        end_column = max(round((last_ns - edges[0]) / (edges[1] - edges[0])), int(filled[-1]) + 1)
-        for begin, next_begin in zip(filled, [*filled[1:], end_column], strict=True):
-            values[begin:next_begin] = values[begin]
-    return values
-
-
-def _mean_series(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
-    rows = _rows_in_window(frame, edges)
-    means = rows.group_by(_column(edges)).agg(pl.col(value).mean().alias("mean")).sort("column")
-    return _filled_series(means, "mean", edges, rows)
-
-
 def _fault_rates(faults: pl.DataFrame, edges: Floats, kinds: tuple[str, ...]) -> Floats:
     """Faults of these kinds a second, by column; all NaN where no fault was metered."""
-    rows = _rows_in_window(faults, edges).with_columns(
-        _column(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds)
+    rows = rows_in_window(faults, edges).with_columns(
+        column_of(edges), wanted=pl.col("kind").cast(pl.String).is_in(kinds)
     )
     spans = rows.group_by("column", "at_ns").agg(
         pl.col("span_ns").max(), count=pl.when(pl.col("wanted")).then(pl.col("count")).otherwise(0).sum()
     )
     sums = spans.group_by("column").agg(pl.col("count").sum(), pl.col("span_ns").sum()).sort("column")
-    return _filled_series(sums.with_columns(rate=pl.col("count") * 1e9 / pl.col("span_ns")), "rate", edges, rows)
-
-
-def _busy_series(time: pl.DataFrame, edges: Floats) -> Floats:
-    category = pl.col("category").cast(pl.String)
-    busy_categories = [name for name in time.select(category.unique()).to_series() if is_busy(name)]
-    busy = pl.when(category.is_in(busy_categories)).then(pl.col("time_ns")).otherwise(0).sum()
-    sums = time.group_by(_column(edges)).agg(busy.alias("busy"), pl.col("time_ns").sum()).sort("column")
-    return _filled_series(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges, time)
+    return filled_series(sums.with_columns(rate=pl.col("count") * 1e9 / pl.col("span_ns")), "rate", edges, rows)
 
 
 def _category_shares(time: pl.DataFrame) -> dict[str, float]:
@@ -341,7 +304,7 @@ def _category_shares(time: pl.DataFrame) -> dict[str, float]:
 
 def _process_shares(processes: pl.DataFrame, edges: Floats, processors: int) -> dict[str, Floats]:
     """Shares of the busiest processes by name, without the groups of a run (users, driver, sampling)."""
-    rows = _rows_in_window(processes, edges).with_columns(_column(edges), who=pl.col("who").cast(pl.String))
+    rows = rows_in_window(processes, edges).with_columns(column_of(edges), who=pl.col("who").cast(pl.String))
     process_rows = rows.filter(~pl.col("who").is_in(OWNER_GROUPS)).with_columns(
         length=pl.col("span_ns").max().over("column", "at_ns")
     )
@@ -358,7 +321,7 @@ def _process_shares(processes: pl.DataFrame, edges: Floats, processors: int) -> 
         joined = spans.join(used, on="column", how="left").with_columns(
             share=pl.col("cpu_ns").fill_null(0) / pl.col("length") / processors
         )
-        shares[str(name)] = _filled_series(joined.sort("column"), "share", edges, process_rows)
+        shares[str(name)] = filled_series(joined.sort("column"), "share", edges, process_rows)
     return shares
 
 

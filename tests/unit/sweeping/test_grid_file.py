@@ -49,9 +49,9 @@ def test_batches_hold_every_point_once_whatever_their_size() -> None:
 
 
 def test_many_points_have_few_batches() -> None:
-    grid = parse_grid('machine = "a"\nusers = 1\nseeds = 100000')
-    assert grid.batch_points == 100
-    assert grid.batch_count == 1000
+    for seeds, points, count in ((1000, 1, 1000), (10_000, 10, 1000), (100_000, 250, 400)):
+        grid = parse_grid(f'machine = "a"\nusers = 1\nseeds = {seeds}')
+        assert (grid.batch_points, grid.batch_count) == (points, count)
 
 
 def test_paths_start_at_the_folder_of_the_grid(tmp_path: Path) -> None:

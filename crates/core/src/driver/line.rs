@@ -128,6 +128,8 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             sent: user.sent,
             first_output: response.first_output,
             ready,
+            // More than the user has waited can only be a clock that was set meanwhile.
+            response_there_ns: response.there_ns.zip(response_time).and_then(|(there, here)| (there <= here.0).then_some(there)),
             typing_ns: user.sent.since(user.first_key).0,
             think_ns: user.first_key.since(user.prompt).0,
             usage: response.usage,

@@ -60,6 +60,8 @@ pub struct VirtualHost {
     pub barriers: Vec<(Barrier, Instant)>,
     /// How late each wait returns, as on a host whose processors are busy; the events of that time come with it.
     pub lateness: Option<Lateness>,
+    /// Time that the users' shell measures of each line.
+    pub there_ns: Option<u64>,
     answers_interrupt: bool,
 }
 
@@ -87,6 +89,7 @@ impl VirtualHost {
             batch: Span::ZERO,
             barriers: Vec::new(),
             lateness: None,
+            there_ns: None,
             answers_interrupt: true,
         }
     }
@@ -171,7 +174,8 @@ impl System for VirtualHost {
         match (self.plan)(user, typed.command) {
             Answer::After(span, status) => {
                 let at = sent + span;
-                let response = Response { exit_status: Some(status), confirmed: true, ..Response::default() };
+                let there_ns = self.there_ns;
+                let response = Response { exit_status: Some(status), confirmed: true, there_ns, ..Response::default() };
                 self.at(at + self.answer_delay, Event::Ready { user, at, response });
             }
             Answer::Silent(span, silence) => {
@@ -245,6 +249,7 @@ pub struct Row {
     pub planned: u64,
     pub sent: u64,
     pub ready: Option<u64>,
+    pub there: Option<u64>,
     pub typing: u64,
     pub think: u64,
     pub bytes_out: u64,
@@ -283,6 +288,7 @@ impl Recorder for Kept {
             planned: row.planned.0,
             sent: row.sent.0,
             ready: row.ready.map(|at| at.0),
+            there: row.response_there_ns,
             typing: row.typing_ns,
             think: row.think_ns,
             bytes_out: row.bytes_out,

@@ -112,7 +112,10 @@ pub(crate) fn prompt_line(nonce: &Nonce) -> String {
     let nonce = String::from_utf8_lossy(nonce);
     // The mark is spelt with escapes here, so that the echo of this line is not one.
     let plain = format!(r#"PS1="$(printf '$ \033]133;D;')"'$?'"$(printf ';aid=%s\007' {nonce})""#);
-    let bash = format!(r#"unset PROMPT_COMMAND; PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;aid='{nonce}'\a\]'\'"#);
+    let bash = format!(
+        r#"unset PROMPT_COMMAND PS0; loadgo_sent=0; PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;aid='{nonce}'\a\]'\'; [ -z "$EPOCHREALTIME" ] || {{ {}; }}"#,
+        timed_bash(&nonce)
+    );
     let zsh = format!(r#"{ZSH_PLAIN}; PS1="$(printf '$ %%{{\033]133;D;')%?$(printf ';aid=%s\007%%}}' {nonce})""#);
     let set = format!(
         "{HISTORY_OFF}; if [ -n \"$BASH_VERSION\" ]; then {bash}; elif [ -n \"$ZSH_VERSION\" ]; then {zsh}; else {plain}; fi"
@@ -121,6 +124,15 @@ pub(crate) fn prompt_line(nonce: &Nonce) -> String {
     let quoted: String = set.chars().flat_map(|c| "\\\"$".contains(c).then_some('\\').into_iter().chain([c])).collect();
     // A blank at its head keeps the line out of the history of many shells.
     format!(" eval \"{quoted}\" || printf 'loadgo-%s:\\n' other\n")
+}
+
+/// Lets bash 5 measure each line: PS0 is expanded when a line was read and before it begins, PS1 when all is done. Both expand in the
+/// shell itself, print nothing of it, and have the same clock, so that the result is a difference on one host. An empty line
+/// leaves PS0 out, and then 0 is no time.
+fn timed_bash(nonce: &str) -> String {
+    let now = "${EPOCHREALTIME//[^0-9]}";
+    let took = format!("$((loadgo_took=loadgo_sent?{now}-loadgo_sent:0,loadgo_sent=0,loadgo_took))");
+    format!(r#"PS0='${{PS1:0:$((loadgo_sent={now},0))}}'; PROMPT_COMMAND='PS1='\''$ \[\e]133;D;$?;t={took};aid='{nonce}'\a\]'\'"#)
 }
 
 /// Whether `screen` shows that the line which sets the prompt was read by a shell that cannot run it.

@@ -3,6 +3,7 @@
 //! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
 //! program that prints without end costs no memory.
 
+use super::prompts::is_redrawn_prompt;
 use super::unstarted::says_no_process;
 use loadgo_core::echo::{Echo, QUOTE_KEY};
 use loadgo_core::ready::{LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
@@ -74,6 +75,8 @@ pub struct Session {
     screen: LastScreen,
     first_output: Option<Instant>,
     bytes_out: u64,
+    /// Time that the shell measured from the reading of the line to its last prompt, in microseconds.
+    took_us: Option<u64>,
     /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
     /// Whether the shell said that it cannot start a process, and no awaited program has answered since.
@@ -94,6 +97,7 @@ impl Session {
             screen: LastScreen::default(),
             first_output: None,
             bytes_out: 0,
+            took_us: None,
             surplus: 0,
             is_short_of_processes: false,
         }
@@ -119,6 +123,7 @@ impl Session {
         self.stage = stage;
         self.first_output = None;
         self.bytes_out = 0;
+        self.took_us = None;
         self.tail.clear();
         self.screen.clear();
     }
@@ -166,11 +171,15 @@ impl Session {
         match self.watch {
             Watch::Mark => {
                 // Of several marks in one piece the last counts: a script's line may hold more than one command line.
+                // Their times add up; a prompt that is drawn again has the same one.
                 let (mut status, mut at, mut prompt_bytes) = (None, 0, 0);
                 while let Some(found) = self.search.feed(&piece[at..]) {
-                    let length = MarkSearch::length(found.status) + SHELL_PROMPT.len();
+                    let length = found.length + SHELL_PROMPT.len();
                     let is_redrawn = status.is_some() && is_redrawn_prompt(&piece[at..at + found.end], length);
                     prompt_bytes = if is_redrawn { prompt_bytes + found.end } else { length };
+                    if let (Some(took_us), false) = (found.took_us, is_redrawn) {
+                        self.took_us = Some(self.took_us.unwrap_or(0) + took_us);
+                    }
                     (status, at) = (Some(found.status), at + found.end);
                 }
                 self.bytes_out = self.bytes_out.saturating_sub(prompt_bytes as u64);
@@ -268,7 +277,9 @@ impl Session {
         let first_output = if none_but_prompt { None } else { self.first_output };
         let is_unstarted = self.is_short_of_processes && matches!(self.watch, Watch::Pattern(_));
         let bytes_out = self.bytes_out;
-        let response = Response { first_output, bytes_out, exit_status, confirmed, is_unstarted, ..Response::default() };
+        let there_ns = self.took_us.map(|took_us| took_us * 1000);
+        let response =
+            Response { first_output, bytes_out, exit_status, confirmed, is_unstarted, there_ns, ..Response::default() };
         if self.stage != Stage::Line {
             self.tail.release();
         }
@@ -294,13 +305,6 @@ impl Session {
         let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         printable.split_whitespace().collect::<Vec<_>>().join(" ")
     }
-}
-
-/// Whether `piece`, which begins after a prompt, is the same prompt again, of `length` bytes. Readline draws a prompt twice where
-/// the locale has single bytes (`C`) and the terminal cannot clear a line. Blanks and a carriage return are between the two.
-fn is_redrawn_prompt(piece: &[u8], length: usize) -> bool {
-    let between = piece.len().checked_sub(length).map(|length| &piece[..length]);
-    between.is_some_and(|between| between.ends_with(b"\r") && between.iter().all(|byte| b" \r".contains(byte)))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub fn interaction(number: u64) -> InteractionRow<'static> {
         sent: Instant(number),
         first_output: None,
         ready: None,
+        response_there_ns: None,
         typing_ns: 0,
         think_ns: 0,
         usage: Usage::default(),

@@ -9,9 +9,9 @@ const CAUSES = { "CPU wait": "waiting for a processor", "page wait": "waiting fo
 const HELD_UP = ["idle page wait", "idle disk wait", "idle governed"];
 
 export function answer(told, window, everybody, target) {
-  const busy = busyShare(told);
+  const busiest = told.hosts[0], busy = busiest ? busiest.share : busyShare(told);
   const theirs = everybody && !Number.isNaN(told.usersShare) ? `, ${share(told.usersShare)} for users` : "";
-  const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(busy)} busy`) + theirs, p90 = told.response.p90;
+  const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(busyShare(told))} busy`) + theirs + (busiest ? `, those of ${busiest.name} most with ${share(busy)}` : ""), p90 = told.response.p90;
   if (everybody && !told.answered) return `Nobody was answered in the last ${duration(window.end - window.start)}; ${said}${busyWith(told.otherWork)}.`;
   // Without users the bands are of processes: how long those were ready is nobody's response time.
   const parts = everybody ? waits(told.states) : null, most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;

@@ -35,6 +35,7 @@ export function figures(store, window, bands) {
     responses: overTime(store, late, window),
     time: shares(store, window),
     processes: processes(store, window),
+    hosts: hosts(store, window),
     usersShare: usersShare(store, window),
     otherWork: otherWork(store, window),
     lost: lost(store, end),
@@ -180,9 +181,25 @@ function shares(store, window) {
   return [...found.values()].map(one => ({ name: one.name, share: one.share / total, drawn: rate(one.drawn, spans, until) })).sort((a, b) => b.share - a.share);
 }
 
-/** The processes that used most as bands: what they ran and waited for a processor, as shares of all processors. */
+/** The busy share of each of several hosts, the busiest first; empty for one. */
+function hosts(store, window) {
+  const table = store.tables.time, idle = (table.words.category || []).map(isIdle);
+  const found = store.settings.hosts.map(one => ({ ...one, sums: new Float64Array(window.columns), spans: new Float64Array(window.columns), busy: 0, all: 0 }));
+  if (!found.length || !table.rows) return [];
+  const until = spanned(table, window, (row, column) => {
+    const processor = table.columns.processor[row], time = table.columns.time_ns[row], one = found.find(one => one.first <= processor && processor <= one.last);
+    if (!one) return;
+    one.spans[column] += time;
+    one.all += time;
+    if (!idle[table.columns.category[row]]) { one.sums[column] += time; one.busy += time; }
+  });
+  return found.filter(one => one.all).map(one => ({ name: one.name, share: one.busy / one.all, cpu: rate(one.sums, one.spans, until), ready: new Float64Array(window.columns) }))
+    .sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1));
+}
+
+/** The processes that used most as bands: what they ran and waited for a processor, as shares of all processors. Of several hosts, each with its busy share. */
 export function processBands(store, window) {
-  const most = processes(store, window), all = STATES.length, columns = window.columns, values = new Float32Array(most.length * columns * all);
+  const most = store.settings.hosts.length ? hosts(store, window) : processes(store, window), all = STATES.length, columns = window.columns, values = new Float32Array(most.length * columns * all);
   most.forEach((one, lane) => {
     for (let column = 0; column < columns; column++) {
       const ran = one.cpu[column] || 0, into = (lane * columns + column) * all;

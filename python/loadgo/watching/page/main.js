@@ -57,7 +57,7 @@ function draw() {
     drawBands($("users"), bands, view.lane, window);
     if (view.row !== null) mark(window);
     $("axis").textContent = `${moment(window.start)} to ${moment(window.end)} of ${moment(store.reach)} (${duration(window.end - window.start)})` + (view.lane !== null && bands.lanes[view.lane] ? `; at ${bands.lanes[view.lane].label}` : "");
-    $("users-title").textContent = !everybody() ? "Processes that used most: shares of all processors" : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
+    $("users-title").textContent = !everybody() ? (store.settings.hosts.length ? "Hosts: the busy share of each one's processors" : "Processes that used most: shares of all processors") : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
     $("everybody").hidden = !window.only;
   }
   const moving = { ...window, rough: bands !== null && bands.rough };
@@ -93,7 +93,7 @@ function settle() {
   const users = everybody() ? `${over ? "" : `${number(told.users)} of `}${number(everybody())} ${over ? "users" : "logged in"} · ` : "";
   $("about").textContent = `${store.title} · ${users}${told.phase && !over ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
   $("report").href = reportOf(window.start, window.end);
-  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)} of all phases; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of this system's own work.`;
+  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)} of all phases; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }

@@ -183,8 +183,9 @@ export function drawSettled(store, window, told) {
   rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [nameOf(name, store.ended), share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
   rows("waiting", ["user", "of all waits", "mean", "longest"], told.waiting.most.map(one => [`user ${one.user}`, share(one.sum / told.waiting.total), duration(one.each), duration(one.longest)]));
   rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [term(one.name), share(one.share)]));
-  rows("processes", ["process", "share"], told.processes.map(one => [one.name, share(one.share)]));
-  $("processes-part").hidden = !told.processes.length;
+  const used = told.hosts.length ? told.hosts : told.processes;
+  rows("processes", told.hosts.length ? ["host", "busy"] : ["process", "share"], used.map(one => [one.name, share(one.share)]));
+  $("processes-part").hidden = !used.length;
   stack("account", inPaletteOrder(told.time).map(one => ({ ...one, name: term(one.name)[0], colour: colour(one.name) })), 1, share, window);
   memory(store, window);
   for (const [id, per, what] of [["heat-cpu", "cpu_ns", "processor time"], ["heat-wait", "wait_ns", "wait"]]) drawOneHeat(store, window, id, per, what);

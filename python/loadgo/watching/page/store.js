@@ -7,7 +7,7 @@ const TABLES = ["phases", "sessions", "time", "queue", "faults", "memory", "proc
 export class Store {
   tables = Object.fromEntries(TABLES.map(name => [name, new Table()]));
   users = new Users(this.tables.interactions, this.tables.sessions);
-  settings = { width_ns: 60e9, target_ns: null, begin_ns: null, speed: null };
+  settings = { width_ns: 60e9, target_ns: null, begin_ns: null, speed: null, hosts: [] };
   title = "";
   reach = 1;
   ended = false;
@@ -26,7 +26,7 @@ export class Store {
     if (head.over) return;
     if (head.expected) { this.expected = head.expected; return; }
     if (head.unexpected) { this.expected = { figures: [], busy: null, ready: null, note: head.unexpected }; return; }
-    for (const name of ["width_ns", "target_ns", "begin_ns", "speed"]) if (name in head) this.settings[name] = head[name];
+    for (const name of ["width_ns", "target_ns", "begin_ns", "speed", "hosts"]) if (name in head) this.settings[name] = head[name];
     if (!this.users.read) this.users.grid.expect(head.reach_ns);
     this.how = head.how;
     [this.title, this.reach, this.ended] = [head.title, Math.max(head.reach_ns, 1), head.ended];

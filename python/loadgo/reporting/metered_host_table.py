@@ -1,0 +1,96 @@
+"""Hosts that were metered side by side without a load: their table, and the sentences on those that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from loadgo.documents.table import Column, Table
+from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
+from loadgo.notation.figures import NOT_MEASURED, counted, duration, exact_share, in_words, number, plain, share
+
+METERED_HOSTS_TABLE = "metered-hosts"
+_FIGURE_WORDS = {
+    "busy": "its processors were {value} busy, those of the others {others}",
+    "held up": "its processors were idle while somebody waited for a page or a disk for {value}, those of the others "
+    "for {others}",
+    "run queue": "{value} tasks waited for a processor, on the others {others}",
+}
+
+
+def metered_hosts_table(compared: MeteredHosts) -> Table:
+    """The processors' time by host, and what differs."""
+    rows = compared.hosts
+    differing = {name: [row for row in compared.differences if row.host == name] for name in (row.name for row in rows)}
+    lost = Column("lost", tuple(_loss(row) for row in rows))
+    columns = (
+        Column("host", tuple(row.name for row in rows)),
+        Column("processors", tuple(number(row.processors) for row in rows), spare=3),
+        Column("busy", _shares(rows, lambda row: row.busy_share)),
+        Column("user mode", _shares(rows, lambda row: row.user_share), spare=2),
+        Column("held up", _shares(rows, lambda row: row.held_up_share)),
+        Column("run queue", tuple(number(row.run_queue) for row in rows)),
+        Column("most by", tuple(_most(row) for row in rows), spare=1),
+        Column("differs in", tuple(in_words([row.figure for row in differing[host.name]]) for host in rows)),
+        *([lost] if any(row.lost for row in rows) else []),
+    )
+    return Table("Processors' time by host", columns, id=METERED_HOSTS_TABLE)
+
+
+def metered_hosts_answer(compared: MeteredHosts, span_ns: float) -> str:
+    """The host that differs from the others and in what, or that none does, or why that is not known."""
+    return f"{counted(len(compared.hosts), 'host')} over {duration(span_ns)}. {_verdict(compared)}{_lost(compared)}"
+
+
+def _verdict(compared: MeteredHosts) -> str:
+    if not compared.judged:
+        return "Whether one differs from the others is not known: the metering is too short, or has too few rows."
+    names = list(dict.fromkeys(row.host for row in compared.differences))
+    if not names:
+        return "None surely differs from the others by 5 % of the processors' time, or by a waiting task."
+    by_name = {row.name: row for row in compared.hosts}
+    return " ".join(_unlike(by_name[name], compared, is_first=not index) for index, name in enumerate(names))
+
+
+def _unlike(host: MeteredHost, compared: MeteredHosts, *, is_first: bool) -> str:
+    own = [row for row in compared.differences if row.host == host.name]
+    parts = [f"{_figure_words(row)} ({_interval(row)})" for row in own]
+    most = f" Most was used there by {_most(host)}." if host.most is not None and own[0].figure != "held up" else ""
+    beside = "the others" if is_first else "the rest"
+    return f"{host.name} surely differs from {beside}: {'; '.join(parts)}.{most}"
+
+
+def _figure_words(row: HostDifference) -> str:
+    show = _figure(row)
+    return _FIGURE_WORDS[row.figure].format(value=show(row.value), others=show(row.others))
+
+
+def _interval(row: HostDifference) -> str:
+    """The interval of the difference, as `41.0 % to 52.0 % more`."""
+    low, high = sorted((abs(row.low), abs(row.high)))
+    show = _figure(row)
+    return f"{show(low)} to {show(high)} {'more' if row.low > 0 else 'less'}"
+
+
+def _figure(row: HostDifference) -> Callable[[float], str]:
+    return number if row.figure == "run queue" else share
+
+
+def _lost(compared: MeteredHosts) -> str:
+    lost = [row.name for row in compared.hosts if row.lost is not None]
+    return f" Lost before the end, and not compared: {in_words(lost)}." if lost else ""
+
+
+def _shares(rows: tuple[MeteredHost, ...], part: Callable[[MeteredHost], float | None]) -> tuple[str, ...]:
+    return tuple(NOT_MEASURED if (value := part(row)) is None else exact_share(value) for row in rows)
+
+
+def _most(row: MeteredHost) -> str:
+    if row.most is None or row.most_share is None:
+        return NOT_MEASURED
+    return f"{plain(row.most.name)} {share(row.most_share)}"
+
+
+def _loss(row: MeteredHost) -> str:
+    if row.lost is None:
+        return ""
+    return "yes" if row.lost.at_s is None else f"after {duration(row.lost.at_s * 1e9)}"

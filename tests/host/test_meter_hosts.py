@@ -1,0 +1,140 @@
+"""`meter` and `watch --on hosts.toml`: several hosts metered at once, which are names of one test host here."""
+
+import json
+import os
+import signal
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import loadgo
+import polars as pl
+import pytest
+from loadgo.records.runs import runs
+from loadgo.records.tables import read_stream
+from support.agent_hosts import AgentHost, agent_host, eventually
+from support.outside import NEEDS_ROOT
+
+pytestmark = NEEDS_ROOT
+
+SPANS = 3
+"""Spans of a host of which at least one lies within the metering: others may begin before all hosts are ready."""
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[AgentHost]:
+    with agent_host(tmp_path, apart=True) as host:
+        yield host
+
+
+def run_toml(far: AgentHost) -> dict[str, Any]:
+    return tomllib.loads((far.folder / "kept" / "run.toml").read_text())
+
+
+def metering(far: AgentHost, length: str) -> subprocess.Popen[str]:
+    """A metering of two hosts, of each of which some spans have come."""
+    running = far.start("meter", "--on", far.list_hosts("ash", "birch"), "--for", length, "--out", "kept")
+    for name in ("ash", "birch"):
+        eventually(
+            lambda at=far.folder / "kept" / "other-hosts" / name: spans_in(at) > SPANS, f"{name} sends no records"
+        )
+    return running
+
+
+def spans_in(folder: Path) -> int:
+    """The number of spans that have come from a host."""
+    stream = folder / "time.arrows"
+    rows = read_stream(stream) if stream.exists() else None
+    return 0 if rows is None else rows["at_ns"].n_unique()
+
+
+def test_a_metering_of_several_hosts_is_one_folder_with_the_rows_of_each(far: AgentHost) -> None:
+    report = " ".join(
+        far.loadgo("meter", "--on", far.list_hosts("ash", "birch"), "--for", "4s", "--out", "kept").stdout.split()
+    )
+    run = run_toml(far)
+    assert (run["kind"], run["outcome"], run["finished"], run["system"]["kind"]) == ("meter", "done", True, "fleet")
+    assert [host["name"] for host in run["system"]["hosts"]] == ["ash", "birch"]
+    for host in run["system"]["hosts"]:
+        assert [exchange["stage"] for exchange in host["clock"]["exchanges"]] == ["beginning", "middle", "end"]
+        assert host["meters"]["tier"] == "cheap"
+    left = {path.name for path in (far.folder / "kept").iterdir() if path.suffix != ".parquet"}
+    assert left == {"run.toml"}
+    tables = loadgo.tables(far.folder / "kept")
+    assert not len(tables.lost)
+    for name in ("time", "processes", "queue", "memory"):
+        assert set(getattr(tables, name)["host"].cast(pl.String)) == {"ash", "birch"}, name
+    for name in ("ash", "birch"):
+        time = tables.time.filter(pl.col("host").cast(pl.String) == name)
+        spans = time.unique("at_ns")["span_ns"]
+        assert spans.sum() >= 2e9
+        assert time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans.sum(), rel=0.01)
+    assert "2 hosts over" in report
+    assert "Processors' time by host" in report
+    assert "Processors' time" in far.loadgo("report", "kept", "--phases", "all", "--host", "birch").stdout
+
+
+def test_a_host_that_is_lost_is_told_and_the_others_go_on(far: AgentHost) -> None:
+    running = metering(far, "12s")
+    os.kill(min(far.agent_pids()), signal.SIGKILL)
+    told = far.ended(running, 1)
+    run = run_toml(far)
+    lost = [host["name"] for host in run["system"]["hosts"] if "lost" in host]
+    assert len(lost) == 1
+    assert "the agent was lost before its answer" in " ".join(run["notes"])
+    assert f"Lost before the end, and not compared: {lost[0]}." in " ".join(told.stdout.split())
+    tables = loadgo.tables(far.folder / "kept")
+    assert set(tables.time["host"].cast(pl.String)) == {"ash", "birch"}, "its records until then are kept"
+    last_ns = tables.time.group_by(pl.col("host").cast(pl.String)).agg(pl.col("at_ns").max())
+    ends = {str(host): int(at) for host, at in last_ns.rows()}
+    assert ends.pop(lost[0]) < min(ends.values())
+
+
+def test_a_metering_without_any_host_left_ends_early_and_says_so(far: AgentHost) -> None:
+    running = metering(far, "10min")
+    for agent in far.agent_pids():
+        os.kill(agent, signal.SIGKILL)
+    err = far.ended(running, 2).stderr
+    assert "the agent was lost before its answer" in err
+    assert "the records until then are in kept" in err
+    assert set(loadgo.tables(far.folder / "kept").time["host"].cast(pl.String)) == {"ash", "birch"}
+
+
+def test_an_interrupt_ends_all_meterings_in_order(far: AgentHost) -> None:
+    running = metering(far, "10min")
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 130)
+    assert (run_toml(far)["outcome"], run_toml(far)["finished"]) == ("stopped", True)
+    assert set(loadgo.tables(far.folder / "kept").time["host"].cast(pl.String)) == {"ash", "birch"}
+
+
+def test_a_host_that_cannot_be_reached_is_told_before_anything_is_metered(far: AgentHost) -> None:
+    (far.folder / "hosts.toml").write_text(
+        '[[hosts]]\naddress = "ssh://far"\n[[hosts]]\nname = "away"\naddress = "ssh://far:1"\n'
+    )
+    err = far.loadgo("meter", "--on", "hosts.toml", "--for", "1s", status=2).stderr
+    assert "ssh://far:1" in err
+    assert not len(runs(far.folder / "runs"))
+
+
+def test_several_hosts_are_watched_on_one_screen(far: AgentHost) -> None:
+    picture = far.loadgo("watch", "--on", far.list_hosts("ash", "birch"), "--once").stdout
+    assert picture.startswith("2 hosts of hosts.toml")
+    assert "most with" in picture
+    assert any(line.startswith(("ash ", "birch ")) for line in picture.splitlines())
+
+
+def test_what_only_this_host_has_is_refused(far: AgentHost) -> None:
+    on = far.list_hosts("ash", "birch")
+    for words in (("--", "true"), ("--serve", "127.0.0.1:0")):
+        assert "alone" in far.loadgo("meter", "--on", on, *words, status=2).stderr
+
+
+def test_a_profile_of_several_hosts_has_the_host_before_each_process(far: AgentHost) -> None:
+    on = far.list_hosts("ash", "birch")
+    profile = json.loads(far.loadgo("profile", "--on", on, "--for", "2s", "--format", "json").stdout)
+    assert profile["of"] == on
+    whose = {stack["process"].partition(": ")[0] for stack in profile["stacks"]}
+    assert whose == {"ash", "birch"}
