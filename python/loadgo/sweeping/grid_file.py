@@ -45,7 +45,7 @@ def _numbers_shape(least: int, most: int) -> Shape:
 
 def _argument_shape(argument: str) -> Shape:
     """An argument of a run, with the types that it may have there."""
-    shapes = {
+    shapes: Mapping[type, Shape] = {
         Integral: whole_shape(-_MOST_SEED - 1, _MOST_SEED),
         Real: number_shape(-1e308, 1e308),
         str: text_shape(f"{argument} of a run"),
