@@ -181,19 +181,19 @@ def agreeing(kind: str, file: dict[str, Any]) -> dict[str, Any]:
 
 def changed(file: dict[str, Any], random: Random) -> tuple[dict[str, Any], object]:
     """The file with one change, and the value that came new: another value, a further key, or a key less."""
-    file, value = json.loads(json.dumps(file)), random.choice(OTHERS)
+    file, new_value = json.loads(json.dumps(file)), random.choice(OTHERS)
     places = list(_places(file))
     holder, key = random.choice(places)
     match random.choice(["other", "other", "further", "less"]):
         case "other":
-            holder[key] = value
+            holder[key] = new_value
         case "further":
             target = holder[key] if isinstance(holder[key], dict) else file
-            target[random.choice(["unheard_of", "x-y", "weight", "device", "like"])] = value
+            target[random.choice(["unheard_of", "x-y", "weight", "device", "like"])] = new_value
         case "less":
-            value = None
+            new_value = None
             del holder[key]
-    return file, value
+    return file, new_value
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:

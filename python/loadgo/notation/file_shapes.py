@@ -26,7 +26,7 @@ def text_shape(notation: str, pattern: str = "") -> Shape:
 
 
 def one_of_shape(names: Sequence[str]) -> Shape:
-    """One of some texts."""
+    """A text from a list."""
     return {"enum": list(names)}
 
 

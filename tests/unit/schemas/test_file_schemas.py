@@ -82,7 +82,7 @@ def mistake(parse: Callable[[str], object], text: str) -> str:
 
 
 def complaints(validator: Any, file: Mapping[str, Any]) -> list[str]:
-    """What the schema finds."""
+    """The errors that the schema finds."""
     return [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(file)]
 
 
@@ -95,7 +95,7 @@ def test_a_drawn_file_is_good_and_a_mistake_of_structure_is_found_by_both(
 ) -> None:
     schema = loadgo.schema(kind)
     validator, random = Draft4Validator(schema), Random(1)
-    found = kept = 0
+    refused_files = good_files = 0
     for _ in range(DRAWS):
         file = agreeing(kind, FileDraw(schema, random).file())
         assert complaints(validator, file) == [], file
@@ -106,9 +106,9 @@ def test_a_drawn_file_is_good_and_a_mistake_of_structure_is_found_by_both(
             assert message, f"only the schema refuses\n{toml_of(other)}{complaints(validator, other)}"
         elif message and not isinstance(value, str):
             assert re.search("|".join(BEYOND_SCHEMAS), message), f"only the parser refuses: {message}\n{toml_of(other)}"
-        found, kept = found + refused, kept + (not message)
-    assert found > DRAWS / 4
-    assert kept > DRAWS / 50
+        refused_files, good_files = refused_files + refused, good_files + (not message)
+    assert refused_files > DRAWS / 4
+    assert good_files > DRAWS / 50
 
 
 def test_a_drawn_file_of_each_kind_has_every_key_of_its_schema() -> None:

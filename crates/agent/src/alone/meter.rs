@@ -53,16 +53,16 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     };
     let mut decide = decide;
     let metered = meter.watch(|now| decide(now.rows, now.lost.iter().map(|lost| lost.count).sum()));
-    let result = metered.map_err(|failure| failure.refusal.to_string())?;
+    let metering_end = metered.map_err(|failure| failure.refusal.to_string())?;
     // The report of a command goes where that of `ready` goes: what the command prints stays apart.
-    let report = report(&sums, &result);
+    let report = report(&sums, &metering_end);
     let _ = if has_command { io::stderr().write_all(report.as_bytes()) } else { io::stdout().write_all(report.as_bytes()) };
-    Ok(status(&result, &sums))
+    Ok(status(&metering_end, &sums))
 }
 
 /// As `loadgo meter`: the command's own status, and 1 if records were lost.
-fn status(result: &MeteringResult, sums: &Sums) -> u8 {
-    match result.exit.as_ref().map_or(0, status_of) {
+fn status(metering_end: &MeteringResult, sums: &Sums) -> u8 {
+    match metering_end.exit.as_ref().map_or(0, status_of) {
         0 if sums.time_ns.is_empty() => COULD_NOT_RUN_STATUS,
         0 => u8::from(sums.lost > 0),
         status => status,
@@ -95,7 +95,7 @@ impl Sums {
 }
 
 /// The report: the host, the shares of its time, and the processes that took most of it.
-fn report(sums: &Sums, result: &MeteringResult) -> String {
+fn report(sums: &Sums, metering_end: &MeteringResult) -> String {
     let host = describe();
     let (whole, length): (u64, u64) = (sums.time_ns.values().sum(), sums.spans_ns.values().sum());
     let processors = whole.checked_div(length).unwrap_or(0);
@@ -112,7 +112,7 @@ fn report(sums: &Sums, result: &MeteringResult) -> String {
     lines.push("of it, the busiest processes:".into());
     lines.extend(shares(largest(sums.process_ns.clone()), SHOWN_PROCESSES));
     lines.extend((sums.lost > 0).then(|| format!("{} records were lost", sums.lost)));
-    lines.extend(result.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(metering_end.notes.iter().map(|note| format!("note: {note}")));
     lines.join("\n") + "\n"
 }
 

@@ -51,34 +51,34 @@ fn words_of(command: &[OsString]) -> String {
 
 /// The ready message: of several runs, the median of each figure.
 fn report(name: &str, runs: &[Run], notes: &[String]) -> String {
-    let of = |figure: &dyn Fn(&Run) -> Option<u64>| median(runs.iter().filter_map(figure).collect());
-    let usage = |figure: fn(&Usage) -> Option<u64>| of(&|run| figure(&run.usage));
+    let median_figure = |figure: &dyn Fn(&Run) -> Option<u64>| median(runs.iter().filter_map(figure).collect());
+    let usage = |figure: fn(&Usage) -> Option<u64>| median_figure(&|run| figure(&run.usage));
     let cpu = |usage: &Usage| Some(usage.cpu_user_ns? + usage.cpu_system_ns?);
-    let known = |value: Option<u64>, write: fn(u64) -> String| value.map_or_else(|| "–".into(), write);
-    let real = of(&|run| Some(run.real_ns)).unwrap_or(0);
+    let figure_text = |value: Option<u64>, write: fn(u64) -> String| value.map_or_else(|| "–".into(), write);
+    let real = median_figure(&|run| Some(run.real_ns)).unwrap_or(0);
     let medians = if runs.len() > 1 { format!(", medians of {} runs", runs.len()) } else { String::new() };
-    let peak = of(&|run| Some(run.waited.max_resident_bytes)).unwrap_or(0);
+    let peak = median_figure(&|run| Some(run.waited.max_resident_bytes)).unwrap_or(0);
     let bound = if peak <= own_peak_bytes() { "≤ " } else { "" };
     let mut lines = vec![
         format!(
             "r {name}: real {}, CPU {} ({}), faults {} + {} major{medians}",
             span(real),
-            known(usage(cpu), span),
+            figure_text(usage(cpu), span),
             usage(cpu).map_or_else(|| "–".into(), |cpu| share(cpu as f64, real as f64)),
-            known(usage(|usage| usage.faults_minor), |count| count.to_string()),
-            known(usage(|usage| usage.faults_major), |count| count.to_string()),
+            figure_text(usage(|usage| usage.faults_minor), |count| count.to_string()),
+            figure_text(usage(|usage| usage.faults_major), |count| count.to_string()),
         ),
         format!(
             "  CPU: user {}, system {}; memory, most {bound}{}",
-            known(usage(|usage| usage.cpu_user_ns), span),
-            known(usage(|usage| usage.cpu_system_ns), span),
+            figure_text(usage(|usage| usage.cpu_user_ns), span),
+            figure_text(usage(|usage| usage.cpu_system_ns), span),
             bytes(peak.max(own_peak_bytes()))
         ),
         format!(
             "  waits: processor {}, pages {}, disk {}",
-            known(usage(|usage| usage.ready_wait_ns), span),
-            known(usage(|usage| usage.paging_wait_ns), span),
-            known(usage(|usage| usage.io_wait_ns), span),
+            figure_text(usage(|usage| usage.ready_wait_ns), span),
+            figure_text(usage(|usage| usage.paging_wait_ns), span),
+            figure_text(usage(|usage| usage.io_wait_ns), span),
         ),
     ];
     let left = runs.iter().map(|run| run.left_running).sum::<usize>();

@@ -8,7 +8,7 @@ pub(super) const COULD_NOT_RUN_STATUS: u8 = 2;
 pub(super) const MISSING_STATUS: u8 = 127;
 /// The program may not be run.
 pub(super) const NOT_RUN_STATUS: u8 = 126;
-/// What a shell adds to the signal that has ended a command.
+/// The number that a shell adds to the signal that has ended a command.
 pub(super) const SIGNAL_STATUS: i32 = 128;
 
 /// The exit status of a command that has ended.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// What was typed after the name of a command: its options, and the command to run.
+/// The words after the name of a command: its options, and the command to run.
 pub(super) struct Typed {
     options: Vec<(String, String)>,
     /// The program and its arguments.

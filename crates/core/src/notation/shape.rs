@@ -13,7 +13,7 @@ pub const PLAIN_NAME: &str = r"^(?=.*\S)[^\x00-\x1f\x7f-\x9f]+$";
 pub enum ValueShape {
     /// A string; the notation of its content, such as `law of times`.
     Text(&'static str),
-    /// One of these strings.
+    /// A string from this list.
     OneOf(&'static [&'static str]),
     /// A whole number, from the first number to the second.
     Whole(i64, i64),
@@ -51,11 +51,11 @@ pub struct NumberRange {
 /// A number of 0 or more.
 pub const NOT_NEGATIVE: ValueShape = ValueShape::Number(NumberRange { least: 0.0, above_least: false, most: f64::MAX });
 /// A number over 0.
-pub const POSITIVE: ValueShape = ValueShape::Number(NumberRange { least: 0.0, above_least: true, most: f64::MAX });
+pub const POSITIVE_NUMBER: ValueShape = ValueShape::Number(NumberRange { least: 0.0, above_least: true, most: f64::MAX });
 /// Any number.
 pub const ANY_NUMBER: ValueShape = ValueShape::Number(NumberRange { least: f64::MIN, above_least: false, most: f64::MAX });
 /// A number from 0 to 1.
-pub const SHARE: ValueShape = ValueShape::Number(NumberRange { least: 0.0, above_least: false, most: 1.0 });
+pub const SHARE_VALUE: ValueShape = ValueShape::Number(NumberRange { least: 0.0, above_least: false, most: 1.0 });
 
 /// A key with the kind of its value.
 #[derive(Clone, Copy, Debug)]

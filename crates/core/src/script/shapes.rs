@@ -4,7 +4,7 @@ use crate::notation::shape::{FileShape, KeyRule, KeyShape, MapShape, NumberRange
 
 /// The shape of a script.
 pub const SCRIPT_SHAPE: FileShape = FileShape {
-    root: &SCRIPT,
+    root: &SCRIPT_TABLE_SHAPE,
     parts: &[
         ("entry", ValueShape::Any(&[LINE_TEXT, table(&LINE), table(&GROUP), table(&CHOICE)])),
         ("alternative", ValueShape::Any(&[LINE_TEXT, table(&WEIGHTED_LINE), table(&WEIGHTED_GROUP), table(&WEIGHTED_CHOICE)])),
@@ -40,7 +40,7 @@ const LIST_NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 const HOME_PATH: &str = r"^(?![~/])(?!.*/$)(?!.*//)(?!(.*/)?\.{1,2}(/|$))[^\x00-\x1f\x7f-\x9f]{1,1024}$";
 
 /// The keys of a script.
-pub(super) const SCRIPT: TableShape = TableShape {
+pub(super) const SCRIPT_TABLE_SHAPE: TableShape = TableShape {
     keys: &[
         key("name", NAME_TEXT),
         key("login", COMMAND_TEXT),

@@ -8,7 +8,7 @@ use crate::notation::values::{COUNT_VALUE, TIME_VALUE};
 use crate::notation::values::{count32, positive, span};
 use crate::notation::written::TomlText;
 use loadgo_core::notation::mistakes::SyntaxMistake;
-use loadgo_core::notation::shape::{KeyShape, POSITIVE, key, needed};
+use loadgo_core::notation::shape::{KeyShape, POSITIVE_NUMBER, key, needed};
 use loadgo_core::notation::table::KeyedTable;
 use loadgo_core::random::RandomStream;
 
@@ -27,7 +27,7 @@ impl DeviceSpec for BulkSpec {
     type Device = FifoServers<Access>;
     const KIND: &'static str = "bulk";
     const KEYS: &'static [KeyShape] =
-        &[needed("access", TIME_VALUE), key("words_per_second", POSITIVE), key("channels", COUNT_VALUE)];
+        &[needed("access", TIME_VALUE), key("words_per_second", POSITIVE_NUMBER), key("channels", COUNT_VALUE)];
 
     fn read(table: &KeyedTable<'_>) -> Result<BulkSpec, SyntaxMistake> {
         let access = span(table, "access", AmountUnit::Time)?;

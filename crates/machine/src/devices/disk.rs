@@ -5,7 +5,7 @@
 //! when it begins. So is the beginning of the next unit's time, and a channel that becomes free needs no event.
 
 use crate::notation::values::{COUNT_VALUE, POSITIVE_TIME_VALUE, TIME_LAW_VALUE};
-use loadgo_core::notation::shape::{KeyShape, POSITIVE, key, needed};
+use loadgo_core::notation::shape::{KeyShape, POSITIVE_NUMBER, key, needed};
 use std::collections::VecDeque;
 
 use super::kind::{DeviceSpec, REVOLUTION_IS_MISSING, check_channels, check_rate, check_times};
@@ -39,7 +39,7 @@ impl DeviceSpec for DiskSpec {
     const KEYS: &'static [KeyShape] = &[
         needed("seek", TIME_LAW_VALUE),
         needed("revolution", POSITIVE_TIME_VALUE),
-        needed("words_per_second", POSITIVE),
+        needed("words_per_second", POSITIVE_NUMBER),
         key("units", COUNT_VALUE),
         key("channels", COUNT_VALUE),
     ];

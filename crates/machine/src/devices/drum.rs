@@ -5,7 +5,7 @@
 //! anywhere on a drum, a request waits for the beginning of its program, half a revolution on average, and then reads on.
 
 use crate::notation::values::{COUNT_VALUE, POSITIVE_TIME_VALUE};
-use loadgo_core::notation::shape::{KeyRule, KeyShape, POSITIVE, key, needed};
+use loadgo_core::notation::shape::{KeyRule, KeyShape, POSITIVE_NUMBER, key, needed};
 use std::collections::VecDeque;
 
 use super::kind::{DeviceSpec, REVOLUTION_IS_MISSING, check_rate, one_of_devices};
@@ -36,7 +36,7 @@ impl DeviceSpec for DrumSpec {
     type Device = Drum;
     const KIND: &'static str = "drum";
     const KEYS: &'static [KeyShape] =
-        &[needed("revolution", POSITIVE_TIME_VALUE), key("sectors", COUNT_VALUE), key("words_per_second", POSITIVE)];
+        &[needed("revolution", POSITIVE_TIME_VALUE), key("sectors", COUNT_VALUE), key("words_per_second", POSITIVE_NUMBER)];
     const RULES: &'static [KeyRule] = &[KeyRule::AtMostOne(&DRUM_RATE_KEYS)];
 
     fn read(table: &KeyedTable<'_>) -> Result<DrumSpec, SyntaxMistake> {

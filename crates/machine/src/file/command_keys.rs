@@ -3,7 +3,7 @@
 use super::{route, storage};
 use crate::notation::values::{NUMBER_LAW_VALUE, TIME_LAW_VALUE};
 use loadgo_core::notation::shape::{
-    KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, SHARE, TableShape, ValueShape, key, needed,
+    KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, SHARE_VALUE, TableShape, ValueShape, key, needed,
 };
 
 /// The commands: each has a route or other work, and may be like another one.
@@ -39,7 +39,7 @@ const WORK: [KeyShape; 18] = [
     needed("cpu", TIME_LAW_VALUE),
     key("program", ValueShape::Text("name")),
     key("pages", NUMBER_LAW_VALUE),
-    key("common", SHARE),
+    key("common", SHARE_VALUE),
     key("image_words", NUMBER_LAW_VALUE),
     key("segment_faults", NUMBER_LAW_VALUE),
     key("bound_faults", NUMBER_LAW_VALUE),

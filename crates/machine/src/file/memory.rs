@@ -10,8 +10,8 @@ use crate::notation::values::{
 use crate::spec::{BackingStore, EligibilityLimit, HeadwaySpec, Paging, Replacement, Residence, Swapping};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::shape::{
-    ChoiceShape, KeyRule, KeyShape, MOST_31_BITS, NOT_NEGATIVE, NumberRange, OptionShape, POSITIVE, SHARE, TableShape,
-    ValueShape, key, key_names, needed,
+    ChoiceShape, KeyRule, KeyShape, MOST_31_BITS, NOT_NEGATIVE, NumberRange, OptionShape, POSITIVE_NUMBER, SHARE_VALUE,
+    TableShape, ValueShape, key, key_names, needed,
 };
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::DeTable;
@@ -39,14 +39,14 @@ const PAGING_KEYS: &[KeyShape] = &[
     key("headway_per_page", POSITIVE_TIME_VALUE),
     key("headway", ValueShape::Table(&HEADWAY)),
     key("headway_curve", ValueShape::List(&ValueShape::Pair(&[NOT_NEGATIVE, TIME_VALUE]), 1)),
-    key("dirty", SHARE),
+    key("dirty", SHARE_VALUE),
     needed("device", STORE_NAME_VALUE),
     key("behind", STORE_NAME_VALUE),
     key("device_pages", COUNT_VALUE),
 ];
 const PAGING_RULES: &[KeyRule] = &[KeyRule::ExactlyOne(&HEADWAY_KEYS), KeyRule::Together("behind", "device_pages")];
 /// The parameters of Chamberlin's headway.
-const HEADWAY: TableShape = TableShape { keys: &[needed("b", POSITIVE_TIME_VALUE), needed("c", POSITIVE)], rules: &[] };
+const HEADWAY: TableShape = TableShape { keys: &[needed("b", POSITIVE_TIME_VALUE), needed("c", POSITIVE_NUMBER)], rules: &[] };
 const SWAPPING_KEYS: &[KeyShape] = &[
     needed("device", STORE_NAME_VALUE),
     key("first", STORE_NAME_VALUE),

@@ -5,7 +5,7 @@ use crate::notation::values::{FileReader, count, flag, positive, positive_span, 
 use crate::notation::values::{POSITIVE_TIME_VALUE, TIME_VALUE};
 use crate::spec::{Discipline, ProcessorSpec, TenexQueue};
 use loadgo_core::notation::mistakes::SyntaxMistake;
-use loadgo_core::notation::shape::{ANY_NUMBER, ChoiceShape, KeyShape, OptionShape, POSITIVE, ValueShape, key, needed};
+use loadgo_core::notation::shape::{ANY_NUMBER, ChoiceShape, KeyShape, OptionShape, POSITIVE_NUMBER, ValueShape, key, needed};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
 
 /// The key for the discipline, with the keys of each discipline.
@@ -17,8 +17,8 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
     key: "discipline",
     shared: &[
         key("count", ValueShape::Whole(1, MOST_PROCESSORS as i64)),
-        key("speed", POSITIVE),
-        key("instructions_per_second", POSITIVE),
+        key("speed", POSITIVE_NUMBER),
+        key("instructions_per_second", POSITIVE_NUMBER),
     ],
     options: &[
         discipline_keys("first-come", &[]),
