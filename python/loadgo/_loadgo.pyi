@@ -12,6 +12,8 @@ USAGE_COLUMNS: tuple[str, ...]
 WAIT4_FIGURES: tuple[str, ...]
 """The figures of `wait4` for a command."""
 
+def script_schema(title: str, description: str) -> str: ...
+def machine_schema(title: str, description: str) -> str: ...
 def parse_script(text: str) -> dict[str, Any]:
     """Parses and checks a script: name, login, passes, think, typing, needs, files, lines. Raises `errors.Mistake`."""
 

@@ -1,6 +1,8 @@
 //! `loadgo-agent`: serves one controller on the standard streams, and ends with them. `loadgo-agent hash` prints its own
 //! SHA-256, `loadgo-agent clear` undoes what killed agents have left, and `loadgo-agent wake PID` lets a stopped agent run on.
+//! `loadgo-agent ready|meter|doctor` need no controller.
 
+mod alone;
 mod commands;
 mod connection;
 mod driving;
@@ -18,31 +20,49 @@ use loadgo_host::conditions::describe;
 use loadgo_host::leftovers::clear_stale;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-const USAGE_TEXT: &str = "loadgo-agent is started by loadgo on another host, over ssh: `loadgo doctor --on ssh://HOST`.\n\
-    It speaks frames on its standard streams. `loadgo-agent hash` prints the SHA-256 of the program, `loadgo-agent clear` \
-    undoes what killed agents have left on this host, and `loadgo-agent wake PID` lets a stopped agent run on.";
+const USAGE_TEXT: &str = "\
+usage: loadgo-agent ready [-n RUNS] [--quiet-output] -- COMMAND…   what a command used
+       loadgo-agent meter --for 10s [--meters TIER]                where this host's processor time goes
+       loadgo-agent meter [--meters TIER] -- COMMAND…              the same while a command runs
+       loadgo-agent doctor [--full]                                what can be measured here, and why not the rest
+       loadgo-agent version
+       loadgo-agent clear                                          undoes what killed agents have left on this host
+loadgo on another host starts `loadgo-agent serve` by ssh (`loadgo doctor --on ssh://HOST`), and uses `hash` and `wake PID`.
+";
 /// Exit status of a command line that is not understood.
 const USAGE_STATUS: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let arguments: Vec<String> = typed.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let after_name = || typed.iter().skip(1).cloned().collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["ready", ..] => alone::ready(after_name()),
+        ["meter", ..] => alone::meter(after_name()),
+        ["doctor", ..] => alone::doctor(after_name()),
+        ["version" | "--version" | "-V"] => print_line(&format!("loadgo-agent {}", env!("CARGO_PKG_VERSION"))),
+        ["help" | "--help" | "-h"] => print_line(USAGE_TEXT.trim_end()),
         ["serve"] => serve(),
         ["hash"] => print_hash(),
         ["clear"] => clear(),
         ["wake", pid] => wake(pid),
         _ => {
-            let _ = writeln!(std::io::stderr(), "{USAGE_TEXT}");
+            let _ = write!(std::io::stderr(), "{USAGE_TEXT}");
             ExitCode::from(USAGE_STATUS)
         }
     }
 }
 
 fn print_hash() -> ExitCode {
-    let printed = program::hash().and_then(|hash| writeln!(std::io::stdout(), "{hash}"));
+    program::hash().map_or(ExitCode::FAILURE, |hash| print_line(&hash))
+}
+
+fn print_line(line: &str) -> ExitCode {
+    let printed = writeln!(std::io::stdout(), "{line}");
     if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

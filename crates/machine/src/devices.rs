@@ -20,6 +20,7 @@ pub use service::{Completion, Device, DeviceRequest};
 use crate::notation::written::{TomlText, quoted};
 use kind::{devices, one_of_devices};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::OptionShape;
 use loadgo_core::notation::table::KeyedTable;
 use loadgo_core::random::RandomStream;
 

@@ -3,6 +3,7 @@
 //! `sources` joins all texts, `merge` makes one table of them, and one file for each table reads it. `print` writes a machine as
 //! TOML. Offsets become line and column at the end, so that every mistake names its text.
 
+mod command_keys;
 mod commands;
 mod exclusive;
 mod fit;
@@ -24,26 +25,32 @@ pub use sources::{MachineMistake, Origin, Resolve, key_and_value};
 use super::spec::Machine;
 use crate::notation::values::{FileReader, positive, required, table as table_under, text};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{FileShape, TableShape, ValueShape, key, key_names, needed};
 use loadgo_core::notation::table::KeyedTable;
 use merge::{TableKind, merged};
 use sources::MachineTexts;
 use toml::de::DeTable;
 
-/// The keys of a machine file.
-const KEYS: [&str; 12] = [
-    "title",
-    "source",
-    "like",
-    "processors",
-    "memory",
-    "multiprogramming",
-    "storage",
-    "supervisor",
-    "tariff",
-    "commands",
-    "load",
-    "fit",
-];
+/// The shape of a machine file.
+pub const MACHINE_SHAPE: FileShape = FileShape { root: &MACHINE, parts: &[], like: Some("like") };
+
+const MACHINE: TableShape = TableShape {
+    keys: &[
+        needed("title", ValueShape::Text("words")),
+        needed("source", ValueShape::Text("words")),
+        key("like", ValueShape::Text("name of a machine")),
+        key("processors", ValueShape::Chosen(&processors::PROCESSORS_SHAPE)),
+        key("memory", ValueShape::Chosen(&memory::MEMORY_SHAPE)),
+        key("multiprogramming", ValueShape::Chosen(&memory::MULTIPROGRAMMING_SHAPE)),
+        key("storage", storage::STORE_MAP_SHAPE),
+        key("supervisor", ValueShape::Table(&supervisor::SUPERVISOR_SHAPE)),
+        key("tariff", ValueShape::Table(&tariff::TARIFF_SHAPE)),
+        needed("commands", command_keys::COMMAND_MAP_SHAPE),
+        key("load", load::CLASS_LIST_SHAPE),
+        key("fit", ValueShape::Table(&fit::FIT_SHAPE)),
+    ],
+    rules: &[],
+};
 
 /// Reads a machine file; `resolve` gives the text of a machine that it is `like`.
 ///
@@ -72,7 +79,8 @@ fn read(sources: &MachineTexts) -> Result<Machine, SyntaxMistake> {
 }
 
 fn machine(table: &KeyedTable<'_>) -> Result<Machine, SyntaxMistake> {
-    table.only(&KEYS, &KEYS, "a machine")?;
+    let keys = key_names(MACHINE.keys);
+    table.only(&keys, &keys, "a machine")?;
     let processors = table_under(table, "processors", "[processors]")?;
     let stores = storage::tables(table_under(table, "storage", "[storage.drum]")?)?;
     let reading = FileReader {

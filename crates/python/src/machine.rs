@@ -1,8 +1,9 @@
 //! Machine files for Python: parsed, merged with the machines that they extend, and printed as one text.
 
 use crate::errors;
+use loadgo_core::notation::json_schema::json_schema;
 use loadgo_machine::draw::AmountLaw;
-use loadgo_machine::file::{self, MachineMistake, Origin, parse_with, print};
+use loadgo_machine::file::{self, MACHINE_SHAPE, MachineMistake, Origin, parse_with, print};
 use loadgo_machine::spec::{Machine, Population, UserClass};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -10,6 +11,7 @@ use pyo3::types::PyDict;
 /// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_machine, module)?)?;
+    module.add_function(wrap_pyfunction!(machine_schema, module)?)?;
     module.add_function(wrap_pyfunction!(parse_law, module)?)
 }
 
@@ -29,6 +31,12 @@ fn parse_machine<'py>(py: Python<'py>, text: &str, sets: Vec<String>) -> PyResul
     machine_dict.set_item("load", machine.load.iter().map(|class| (class.name.as_str(), users(class))).collect::<Vec<_>>())?;
     machine_dict.set_item("text", merged)?;
     Ok(machine_dict)
+}
+
+/// The JSON Schema (Draft 4) of machine files, as JSON text.
+#[pyfunction]
+fn machine_schema(title: &str, description: &str) -> String {
+    json_schema(&MACHINE_SHAPE, title, description)
 }
 
 /// Parses a law, such as `lognormal(80ms, 120ms, max 2s)`, to a dict. `kind` is its name, `parameters` its values in order, and `least`

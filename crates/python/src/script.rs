@@ -1,13 +1,15 @@
 //! Scripts and the notations in them, for Python: checked here before any user logs in.
 
 use crate::errors;
-use loadgo_core::script::{self, TimeLaw};
+use loadgo_core::notation::json_schema::json_schema;
+use loadgo_core::script::{self, SCRIPT_SHAPE, TimeLaw};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Adds this file's functions to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_script, module)?)?;
+    module.add_function(wrap_pyfunction!(script_schema, module)?)?;
     module.add_function(wrap_pyfunction!(parse_think, module)?)?;
     module.add_function(wrap_pyfunction!(parse_span, module)?)
 }
@@ -28,6 +30,12 @@ fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>
     script_dict.set_item("files", script.files.keys().collect::<Vec<_>>())?;
     script_dict.set_item("lines", script.lines().map(|line| (line.number, line.name.as_str())).collect::<Vec<_>>())?;
     Ok(script_dict)
+}
+
+/// The JSON Schema (Draft 4) of scripts, as JSON text.
+#[pyfunction]
+fn script_schema(title: &str, description: &str) -> String {
+    json_schema(&SCRIPT_SHAPE, title, description)
 }
 
 /// Parses a law of think time, such as `uniform(2s, 15s)`, and returns it as it is written in full.

@@ -87,12 +87,14 @@ LISTED_COMMANDS: dict[str, ListedCommand] = {
         "fails.",
     ),
     "schema": ListedCommand(
-        "schema", "Prints the JSON Schema of what a command prints with --format json, or lists the formats."
+        "schema",
+        "Prints the JSON Schema of a file, or of what a command prints with --format json, or lists all of them.",
     ),
     "completions": ListedCommand(
         "completions",
         "Prints the lines that let a shell complete commands, options, and the names of scripts, machines and runs.",
     ),
+    "man": ListedCommand("man", "Writes the manual pages into a folder: loadgo.1, and a page for each command."),
     "watch": ListedCommand(
         "watch", "Shows a host, a run while it goes, or a finished run again: in a browser, or with --terminal here."
     ),

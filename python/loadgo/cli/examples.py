@@ -27,6 +27,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("for bash: then `. ./complete.sh`", "loadgo completions bash -o complete.sh"),
         ("for fish, from the next one on", "loadgo completions fish -o ~/.config/fish/completions/loadgo.fish"),
     ),
+    "man": (
+        ("for `man loadgo` from now on", "loadgo man ~/.local/share/man/man1"),
+        ("to read one at once", "loadgo man /tmp/pages"),
+    ),
     "doctor": (
         ("what is missing here", "loadgo doctor"),
         ("how everything is measured", "loadgo doctor --full"),

@@ -1,4 +1,4 @@
-"""The command `schema`: the JSON Schemas of `--format json`."""
+"""The command `schema`: the JSON Schemas of `--format json` and of files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from loadgo.cli.page_output import page_output
 
 def schema(
     name: Annotated[
-        str | None, typer.Argument(metavar="FORMAT", help="A format, or a command; by default all formats are listed.")
+        str | None,
+        typer.Argument(metavar="FORMAT", help="A format, a command, or a kind of file; by default all are listed."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; - is the standard output.")
     ] = None,
 ) -> None:
-    """Prints the JSON Schema of what a command prints with --format json, or lists the formats."""
+    """Prints the JSON Schema of a file, or of what a command prints with --format json, or lists all of them."""
     with errors_as_messages():
         from loadgo.schemas.formats import schema_text
 
@@ -27,9 +28,10 @@ def schema(
 
 
 def _listed() -> str:
-    """The formats, with the commands that print them."""
+    """The kinds of files with the commands that read them, and the formats with the commands that print them."""
     from loadgo.documents.listing import listing
-    from loadgo.schemas.formats import JSON_FORMATS
+    from loadgo.schemas.formats import FILE_FORMATS, JSON_FORMATS
 
-    rows = [(known.name, ", ".join(known.commands), known.about) for known in JSON_FORMATS]
-    return listing(("format", "printed by", "what it is"), rows)
+    files = [(known.name, f"{', '.join(known.commands)} (read)", known.about) for known in FILE_FORMATS]
+    printed = [(known.name, ", ".join(known.commands), known.about) for known in JSON_FORMATS]
+    return listing(("format", "printed by", "what it is"), [*files, *printed])

@@ -12,6 +12,7 @@ from tomlkit import TOMLDocument
 from tomlkit.items import Item, Table
 
 from loadgo.fitting.values import FittedValue, FittedValues
+from loadgo.notation.file_shapes import schema_line
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import amount, number, written
 from loadgo.prediction.fitted import Fitted, Parameter
@@ -57,7 +58,7 @@ def machine_file_text(heading: FileHeading, values: FittedValues, load: OwnLoad,
     file.add("load", tomlkit.item([_load_table(load)]))
     if fit.runs:
         file.add("fit", _fit_table(fit))
-    return tomlkit.dumps(file).rstrip("\n") + "\n"
+    return schema_line("machine") + tomlkit.dumps(file).rstrip("\n") + "\n"
 
 
 def _ordered_tables(values: FittedValues, fit: Fitted) -> Iterator[tuple[tuple[str, ...], Table]]:

@@ -23,15 +23,23 @@ from typing import Any
 
 from loadgo.errors import BadArgument, Mistake
 from loadgo.hosts.address import HERE_NAME, SSH_SCHEME, Address, ThisHost, parse_host
+from loadgo.notation.file_shapes import list_shape, number_shape, table_shape, text_shape
 from loadgo.notation.toml_text import parse_toml
 
 MOST_HOSTS = 1000
 MOST_FLEET_BYTES = 1 << 20
 _WEIGHT_BOUNDS = (0, 1_000_000)
 """A host's weight is over the first number, and at most the second."""
-_HOST_KEYS = ("name", "address", "weight")
 _HOSTS_KEY = "hosts"
-_NAME = re.compile(r"\w[\w.-]{0,62}", re.ASCII)
+_NAME_PATTERN = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}"
+_NAME = re.compile(_NAME_PATTERN)
+_HOST_KEYS = {
+    "name": text_shape("name of a host", f"^{_NAME_PATTERN}$"),
+    "address": text_shape("address of a host", f"^({SSH_SCHEME}.|{HERE_NAME}$)"),
+    "weight": number_shape(*_WEIGHT_BOUNDS, above_least=True),
+}
+FLEET_SHAPE = table_shape({_HOSTS_KEY: list_shape(table_shape(_HOST_KEYS, ["address"]), most=MOST_HOSTS)}, [_HOSTS_KEY])
+"""The shape of a list of hosts."""
 _HEADER = re.compile(r"^[ \t]*(\[\[\s*hosts\s*\]\])", re.MULTILINE)
 _HAS_HOSTS = re.compile(r"^\s*(?:\[\[?\s*hosts?\s*\]|hosts?\s*=)", re.MULTILINE)
 """A list of hosts, also one with a slip of the pen. A machine file has neither key."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import price_of
+from loadgo.notation.file_shapes import FLAG_SHAPE, any_shape, map_shape, number_shape, table_shape, text_shape
 from loadgo.notation.toml_text import toml_table
 
 PRICE_LABELS = {
@@ -39,8 +40,23 @@ COUNTED_AT_LOW_PRICES = 1_000_000
 _LOW_PRICE = 1e-3
 """Prices are low if a second costs less than this, and so does a megabyte of output or input."""
 
-_DESCRIPTION_KEYS = ("title", "source", "assumption", "currency")
-_TARIFF_KEYS = (*_DESCRIPTION_KEYS, *PRICE_LABELS, "shifts")
+_PRICE = number_shape(0, MOST_PRICE)
+_PRICE_KEYS = dict.fromkeys(PRICE_LABELS, _PRICE)
+_TARIFF_KEYS = {
+    "title": text_shape("words"),
+    "source": text_shape("words", r"\S"),
+    "assumption": FLAG_SHAPE,
+    "currency": text_shape("words"),
+    **_PRICE_KEYS,
+    "shifts": map_shape(any_shape(_PRICE, table_shape(_PRICE_KEYS))),
+}
+_PRICED_SHIFTS = {"shifts": map_shape(any_shape(_PRICE, table_shape(_PRICE_KEYS, minProperties=1)), fewest=1)}
+TARIFF_SHAPE = table_shape(
+    _TARIFF_KEYS,
+    ["source"],
+    anyOf=[*({"required": [key]} for key in PRICE_LABELS), {"required": ["shifts"], "properties": _PRICED_SHIFTS}],
+)
+"""The shape of a tariff's file: there is a price for each shift."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +212,9 @@ def _read_tariff(name: str) -> str:
 
 def _parse_shifts(name: str, document: dict[str, Any], shift: str, text: str) -> tuple[Tariff, ...]:
     """The tariffs of all shifts of the file `text`, or of `shift`. A mistake raises `ValueError` with its line."""
-    _check_keys(document, _TARIFF_KEYS, text)
+    _check_keys(document, tuple(_TARIFF_KEYS), text)
+    for key in document.keys() & PRICE_LABELS.keys():
+        _parse_price(document[key], key, text)
     shifts = document.get("shifts", {})
     if not isinstance(shifts, dict):
         raise _mistake_at(text, "shifts", "[shifts] must be a table of prices, such as 1 = 505.0")
@@ -216,7 +234,7 @@ def _shift_prices(shift: str, value: object, text: str) -> dict[str, Any]:
     """The prices of a shift, which is the price of a CPU hour, or a table that replaces prices of all shifts."""
     if not isinstance(value, dict):
         return {"cpu_hour": _parse_price(value, shift, text)}
-    _check_keys(value, tuple(PRICE_LABELS), text)
+    _check_keys(value, tuple(_PRICE_KEYS), text)
     return value
 
 

@@ -123,6 +123,16 @@ def with_keywords(
     return load, limit, metering
 
 
+def types_of(argument: str) -> tuple[type, ...]:
+    """The types that an argument of a run may have."""
+    return _TYPES[argument][0]
+
+
+def example_of(argument: str) -> str:
+    """How to write an argument of a run, with an example."""
+    return _TYPES[argument][1]
+
+
 def check_types(arguments: Mapping[str, object]) -> None:
     """Raises `BadArgument` for an argument of a run whose value has a wrong type. None is always valid."""
     for name, value in arguments.items():

@@ -18,6 +18,7 @@ from typing import TypedDict
 
 from loadgo import _loadgo
 from loadgo.errors import Mistake, Refused
+from loadgo.notation.file_shapes import schema_line
 
 
 class _RecordedData(TypedDict):
@@ -108,7 +109,7 @@ def record(
     else:
         command = shell_words(shell)
         recorded = _loadgo.record_session(command, dict(env or {}), cast_file, shlex.join(command), name)
-    _write_script(script, recorded["script"], force)
+    _write_script(script, schema_line("script") + recorded["script"], force)
     return Recorded(
         path=script,
         cast=cast_file,

@@ -1,4 +1,4 @@
-"""The list of JSON formats, and their schemas as the package has them."""
+"""The lists of JSON formats and of kinds of files, and their schemas as the package has them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from loadgo.errors import BadArgument
+from loadgo.notation.file_shapes import FILE_SCHEMAS_FOLDER
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 SCHEMAS_FOLDER = Path(__file__).parent.parent / "data" / "schemas"
@@ -27,6 +28,32 @@ class JsonFormat:
         """The file of its schema."""
         return SCHEMAS_FOLDER / f"{self.name}.json"
 
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A kind of TOML file that loadgo reads."""
+
+    name: str
+    commands: tuple[str, ...]
+    """The commands or options that read it."""
+    about: str
+    page: str
+    """The page of docs/ about it."""
+
+    @property
+    def path(self) -> Path:
+        """The file of its schema."""
+        return FILE_SCHEMAS_FOLDER / f"{self.name}.json"
+
+
+FILE_FORMATS = (
+    FileFormat("script", ("run", "capacity", "ab"), "a script: what users type", "docs/scripts.md"),
+    FileFormat("machine", ("run --on", "simulate"), "a simulated machine", "docs/machines.md"),
+    FileFormat("tariff", ("cost --tariff",), "a list of prices", "docs/cost.md"),
+    FileFormat("hosts", ("run --on", "run --from"), "a list of hosts", "docs/hosts.md"),
+    FileFormat("grid", ("sweep",), "the grid of a sweep", "docs/sweep.md"),
+)
+"""All kinds of files."""
 
 JSON_FORMATS = (
     JsonFormat("run", ("run", "report", "meter"), "the report of a run, and of a host that was metered"),
@@ -58,29 +85,35 @@ JSON_FORMATS = (
 """All formats."""
 
 
-def json_format(name: str) -> JsonFormat:
-    """The format called `name`, or that a command of this name prints. Raises `BadArgument` for another name."""
-    by_name = {command: known for known in JSON_FORMATS for command in (*known.commands, known.name)}
+def schema_path(name: str) -> Path:
+    """The schema's file of the JSON format or the kind of file called `name`, or of what a command of this name prints.
+
+    Raises `BadArgument` for another name.
+    """
+    by_name = {command: known.path for known in JSON_FORMATS for command in (*known.commands, known.name)}
+    by_name |= {known.name: known.path for known in FILE_FORMATS}
     if name not in by_name:
-        raise BadArgument(f"there is no format {name!r}; there are {', '.join(known.name for known in JSON_FORMATS)}")
+        names = ", ".join(known.name for known in (*JSON_FORMATS, *FILE_FORMATS))
+        raise BadArgument(f"there is no format {name!r}; there are {names}")
     return by_name[name]
 
 
 def schema_text(name: str) -> str:
     """The JSON Schema of a format as its file has it. Raises `BadArgument` for an unknown name."""
-    return json_format(name).path.read_text(encoding="utf-8")
+    return schema_path(name).read_text(encoding="utf-8")
 
 
 def schema(name: str) -> dict[str, JsonValue]:
-    """The JSON Schema of what a command prints with `--format json`, and of what `.to_dict()` gives.
+    """The JSON Schema of what a command prints with `--format json`, of what `.to_dict()` gives, or of a kind of file.
 
         jsonschema.validate(run.to_dict(), loadgo.schema("run"))
 
     Args:
-        name: A format, such as `compare`, or a command that prints it.
+        name: A format, such as `compare`, or a command that prints it; or a kind of file: `script`, `machine`,
+            `tariff`, `hosts`, `grid`.
 
     Returns:
-        The schema, of JSON Schema 2020-12.
+        The schema, of JSON Schema 2020-12; of a kind of file, of Draft 4.
 
     Raises:
         loadgo.errors.BadArgument: There is no such format; it is a `ValueError`.

@@ -5,21 +5,77 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from loadgo.errors import BadArgument, Mistake
+from loadgo.notation.file_shapes import (
+    Shape,
+    any_shape,
+    list_shape,
+    map_shape,
+    number_shape,
+    one_of_shape,
+    table_shape,
+    text_shape,
+    whole_shape,
+)
 from loadgo.notation.quantities import MOST_USERS
 from loadgo.notation.toml_text import parse_toml
 from loadgo.running.folders import check_utf8
+from loadgo.running.load import example_of, types_of
 from loadgo.sweeping.grid import GRID_MEASURES, Grid
 
 MOST_POINTS = 100_000_000
 MOST_GRID_BYTES = 16 * 2**20
 LOAD_KEYS = ("duration", "until", "passes", "warm_up", "think", "typing")
-GRID_KEYS = ("title", "script", "machine", "machines", "users", "set", "seeds", *LOAD_KEYS, "measure", "batch")
-_RANGE_KEYS = ("from", "to", "step")
 _MOST_SEED = 2**63 - 1
+_SCRIPT_ONLY_KEYS = ("passes", "warm_up", "think", "typing")
+"""The arguments of a load that only scripts have."""
+_RANGE_KEYS = {"from": whole_shape(0), "to": whole_shape(0), "step": whole_shape(1)}
+
+
+def _numbers_shape(least: int, most: int) -> Shape:
+    """One whole number, a list of them, or a range."""
+    one = whole_shape(least, most)
+    ends = {"from": whole_shape(least, most), "to": whole_shape(least)}
+    return any_shape(one, list_shape(one, unique=True), table_shape(_RANGE_KEYS | ends, ["from", "to"]))
+
+
+def _argument_shape(argument: str) -> Shape:
+    """An argument of a run, with the types that it may have there."""
+    shapes: Mapping[type, Shape] = {
+        Integral: whole_shape(-_MOST_SEED - 1, _MOST_SEED),
+        Real: number_shape(-1e308, 1e308),
+        str: text_shape(f"{argument} of a run"),
+    }
+    return any_shape(*(shapes[kind] for kind in types_of(argument)))
+
+
+_NAME = text_shape("name or path", ".")
+_SETTING = {"type": ["string", "number", "boolean"]}
+_KEYS = {
+    "title": text_shape("words", "."),
+    "script": _NAME,
+    "machine": any_shape(_NAME, list_shape(_NAME, unique=True)),
+    "machines": any_shape(_NAME, list_shape(_NAME, unique=True)),
+    "users": _numbers_shape(1, MOST_USERS),
+    "set": {"$ref": "#/definitions/settings"},
+    "seeds": any_shape(whole_shape(1, MOST_POINTS), *_numbers_shape(0, _MOST_SEED)["anyOf"][1:]),
+    **{key: _argument_shape(key) for key in LOAD_KEYS},
+    "measure": one_of_shape(GRID_MEASURES),
+    "batch": whole_shape(1),
+}
+GRID_KEYS = tuple(_KEYS)
+GRID_SHAPE = table_shape(
+    _KEYS,
+    definitions={"settings": map_shape(any_shape(_SETTING, list_shape(_SETTING), {"$ref": "#/definitions/settings"}))},
+    dependencies={"script": ["users"]} | {key: ["script"] for key in _SCRIPT_ONLY_KEYS},
+    oneOf=[{"required": ["machine"]}, {"required": ["machines"]}],
+    anyOf=[{"required": ["script"]}, {"not": {"required": ["duration", "until"]}}],
+)
+"""The shape of a grid file."""
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -85,7 +141,7 @@ class _GridTable:
             users=self._users(script),
             settings=self._settings(),
             seeds=self._seeds(),
-            load={key: self._table[key] for key in LOAD_KEYS if key in self._table},
+            load=self._load(),
             measure=self._measure(script),
             title=self._text("title") or "",
             batch=self._batch(),
@@ -159,7 +215,7 @@ class _GridTable:
         right = f"write {key} = {{ from = 5, to = 40, step = 5 }}"
         unknown = [name for name in written if name not in _RANGE_KEYS]
         if unknown:
-            raise self._mistake(key, f"{key}: {_unknown(unknown[0], _RANGE_KEYS)}")
+            raise self._mistake(key, f"{key}: {_unknown(unknown[0], tuple(_RANGE_KEYS))}")
         ends = [written.get("from"), written.get("to"), written.get("step", 1)]
         if not all(type(end) is int for end in ends) or ends[2] < 1 or ends[1] < ends[0]:
             raise self._mistake(key, f"{key} has no such range: {right}")
@@ -200,10 +256,18 @@ class _GridTable:
             raise self._mistake("batch", "batch is a number of points, from 1: write batch = 100")
         return batch
 
+    def _load(self) -> dict[str, Any]:
+        """The arguments of a run, each of a type that it may have there."""
+        load = {key: self._table[key] for key in LOAD_KEYS if key in self._table}
+        for key, value in load.items():
+            if isinstance(value, bool) or not isinstance(value, types_of(key)):
+                raise self._mistake(key, f"{key} = {value!r}: write it as {example_of(key)}")
+        return load
+
     def _check_load(self, script: str | None) -> None:
         """Refuses arguments of scripts for machines with a load of their own."""
         if script is None:
-            for key in ("passes", "warm_up", "think", "typing"):
+            for key in _SCRIPT_ONLY_KEYS:
                 if key in self._table:
                     raise self._mistake(key, f"{key} is for a script: add script = …, or leave {key} out")
             if "duration" in self._table and "until" in self._table:

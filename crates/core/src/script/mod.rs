@@ -1,12 +1,13 @@
 //! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
-//! `parse` reads a script from TOML: its lines with `steps`, placeholders with `template`, laws with `spec`. Tables, spans
+//! `parse` reads a script from TOML, with the keys of `shapes`: its lines with `steps`, placeholders with `template`, laws with `spec`. Tables, spans
 //! and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
 //! through a script line by line.
 
 mod law;
 mod parse;
 mod print;
+mod shapes;
 mod spec;
 mod steps;
 mod template;
@@ -18,6 +19,7 @@ pub use crate::notation::spans::{parse_span, print_span};
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
 pub use print::{print, print_rule};
+pub use shapes::SCRIPT_SHAPE;
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 

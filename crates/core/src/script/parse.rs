@@ -1,18 +1,14 @@
 //! Reads a [`Script`] from TOML, and reports mistakes with their place and what would be right.
 
+use super::shapes::SCRIPT_TABLE_SHAPE;
 use super::steps::{self, LineSettings};
 use super::values::report_name;
 use super::{ReadyRule, Script, TimeLaw, template};
 use crate::notation::mistakes::{ScriptMistake, SyntaxMistake};
+use crate::notation::shape::key_names;
 use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, document, string};
 use crate::time::Span;
 use std::collections::BTreeMap;
-
-/// The keys of a script.
-const KEYS: [&str; 16] = [
-    "name", "login", "logout", "passes", "think", "typing", "needs", "timeout", "until", "silence", "status", "files", "env",
-    "beside", "words", "lines",
-];
 
 /// Time limit of a line in a script without `timeout`.
 pub const DEFAULT_TIMEOUT: Span = Span::from_secs(300);
@@ -49,7 +45,8 @@ pub fn parse(text: &str) -> Result<Script, ScriptMistake> {
 fn read(text: &str) -> Result<Script, SyntaxMistake> {
     let document = document(text)?;
     let script = KeyedTable::new(text, &document, 0);
-    script.only(&KEYS, &KEYS, "a script")?;
+    let keys = key_names(SCRIPT_TABLE_SHAPE.keys);
+    script.only(&keys, &keys, "a script")?;
     let words = words(&script)?;
     let settings = LineSettings::read(&script)?;
     Ok(Script {
@@ -170,7 +167,7 @@ fn check_path(path: &str, at: usize) -> Result<(), SyntaxMistake> {
 
 /// Refuses a key of the script under the heading of another table, where it would mean something else.
 fn refuse_stray_key(table: &KeyedTable<'_>, key: &str, at: usize, heading: &str) -> Result<(), SyntaxMistake> {
-    if KEYS.contains(&key) && table.text[at..].starts_with(key) {
+    if SCRIPT_TABLE_SHAPE.keys.iter().any(|shape| shape.key == key) && table.text[at..].starts_with(key) {
         let message = format!(
             "`{key}` stands under [{heading}] here: move it above the first [table], or put it in quotes if it belongs to [{heading}]"
         );

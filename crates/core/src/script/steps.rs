@@ -1,8 +1,10 @@
 //! Reads the lines of a script: strings, tables, repeated groups, and weighted alternatives.
 
+use super::shapes::{GREATEST_WEIGHT_SHARE, WEIGHTED_CHOICE, WEIGHTED_GROUP, WEIGHTED_LINE};
 use super::values::{law, positive_span, report_name, until};
 use super::{ReadyRule, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, template};
 use crate::notation::mistakes::SyntaxMistake;
+use crate::notation::shape::key_names;
 use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string, whole};
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -12,13 +14,6 @@ use toml::de::{DeArray, DeValue};
 pub const TOO_LONG_LINE_BYTES: usize = 4095;
 /// Largest number of lines of a pass. Chosen by hand, so that a mistyped `repeat` is refused.
 pub const MOST_PASS_LINES: u64 = 1_000_000;
-
-/// The keys of a line.
-const LINE_KEYS: [&str; 9] = ["type", "as", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
-/// The keys of a group of lines.
-const GROUP_KEYS: [&str; 8] = ["lines", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
-/// The keys of a choice.
-const CHOICE_KEYS: [&str; 8] = ["choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
 
 /// The keys of lines, groups and choices, any of which may have been meant.
 const ALL_KEYS: [&str; 11] =
@@ -167,13 +162,13 @@ impl<'a> StepReader<'a> {
         let table = KeyedTable::new(self.text, entries, value.span().start);
         let weight = weight(&table)?;
         let block = if table.get("choose").is_some() {
-            table.only(&CHOICE_KEYS, &ALL_KEYS, "a choice")?;
+            table.only(&key_names(WEIGHTED_CHOICE.keys), &ALL_KEYS, "a choice")?;
             self.choice(&table, outer)?
         } else if table.get("lines").is_some() {
-            table.only(&GROUP_KEYS, &ALL_KEYS, "a group of lines")?;
+            table.only(&key_names(WEIGHTED_GROUP.keys), &ALL_KEYS, "a group of lines")?;
             self.group(&table, outer)?
         } else {
-            table.only(&LINE_KEYS, &ALL_KEYS, "a line")?;
+            table.only(&key_names(WEIGHTED_LINE.keys), &ALL_KEYS, "a line")?;
             self.typed(&table, outer)?
         };
         Ok((weight, repeat(&table, block)?))
@@ -269,7 +264,7 @@ pub(super) fn first_word(text: &Template) -> String {
 fn weight(table: &KeyedTable<'_>) -> Result<Option<(usize, f64)>, SyntaxMistake> {
     let Some(weight) = table.number(WEIGHT)? else { return Ok(None) };
     let at = table.get("weight").map_or(table.at, |value| value.span().start);
-    if weight > 0.0 && weight <= 1e9 {
+    if weight > 0.0 && weight <= GREATEST_WEIGHT_SHARE {
         return Ok(Some((table.key_at("weight"), weight)));
     }
     Err(SyntaxMistake::new(at, "a weight is a number over 0 and at most 1000000000, as in weight = 3"))

@@ -4,9 +4,11 @@ use super::kind::{DeviceSpec, check_channels, check_rate};
 use super::server::{FifoServers, Service};
 use super::service::{DeviceRequest, transfer_ns};
 use crate::notation::law::AmountUnit;
+use crate::notation::values::{COUNT_VALUE, TIME_VALUE};
 use crate::notation::values::{count32, positive, span};
 use crate::notation::written::TomlText;
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{KeyShape, POSITIVE_NUMBER, key, needed};
 use loadgo_core::notation::table::KeyedTable;
 use loadgo_core::random::RandomStream;
 
@@ -24,7 +26,8 @@ pub struct BulkSpec {
 impl DeviceSpec for BulkSpec {
     type Device = FifoServers<Access>;
     const KIND: &'static str = "bulk";
-    const KEYS: &'static [&'static str] = &["access", "words_per_second", "channels"];
+    const KEYS: &'static [KeyShape] =
+        &[needed("access", TIME_VALUE), key("words_per_second", POSITIVE_NUMBER), key("channels", COUNT_VALUE)];
 
     fn read(table: &KeyedTable<'_>) -> Result<BulkSpec, SyntaxMistake> {
         let access = span(table, "access", AmountUnit::Time)?;

@@ -4,6 +4,8 @@
 //! seek at once. Channels then go to units in the order in which their seeks end. The end of a unit's time on a channel is known
 //! when it begins. So is the beginning of the next unit's time, and a channel that becomes free needs no event.
 
+use crate::notation::values::{COUNT_VALUE, POSITIVE_TIME_VALUE, TIME_LAW_VALUE};
+use loadgo_core::notation::shape::{KeyShape, POSITIVE_NUMBER, key, needed};
 use std::collections::VecDeque;
 
 use super::kind::{DeviceSpec, REVOLUTION_IS_MISSING, check_channels, check_rate, check_times};
@@ -34,7 +36,13 @@ pub struct DiskSpec {
 impl DeviceSpec for DiskSpec {
     type Device = Disk;
     const KIND: &'static str = "disk";
-    const KEYS: &'static [&'static str] = &["seek", "revolution", "words_per_second", "units", "channels"];
+    const KEYS: &'static [KeyShape] = &[
+        needed("seek", TIME_LAW_VALUE),
+        needed("revolution", POSITIVE_TIME_VALUE),
+        needed("words_per_second", POSITIVE_NUMBER),
+        key("units", COUNT_VALUE),
+        key("channels", COUNT_VALUE),
+    ];
 
     fn read(table: &KeyedTable<'_>) -> Result<DiskSpec, SyntaxMistake> {
         let seek = law(table, "seek", AmountUnit::Time)?;

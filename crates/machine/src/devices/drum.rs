@@ -4,6 +4,8 @@
 //! until its own sector comes by. A full drum then moves a page each sector time, and wastes no revolution. If programs lie
 //! anywhere on a drum, a request waits for the beginning of its program, half a revolution on average, and then reads on.
 
+use crate::notation::values::{COUNT_VALUE, POSITIVE_TIME_VALUE};
+use loadgo_core::notation::shape::{KeyRule, KeyShape, POSITIVE_NUMBER, key, needed};
 use std::collections::VecDeque;
 
 use super::kind::{DeviceSpec, REVOLUTION_IS_MISSING, check_rate, one_of_devices};
@@ -27,10 +29,15 @@ pub struct DrumSpec {
     pub words_per_second: Option<f64>,
 }
 
+/// The two keys for the speed of a drum.
+pub(crate) const DRUM_RATE_KEYS: [&str; 2] = ["sectors", "words_per_second"];
+
 impl DeviceSpec for DrumSpec {
     type Device = Drum;
     const KIND: &'static str = "drum";
-    const KEYS: &'static [&'static str] = &["revolution", "sectors", "words_per_second"];
+    const KEYS: &'static [KeyShape] =
+        &[needed("revolution", POSITIVE_TIME_VALUE), key("sectors", COUNT_VALUE), key("words_per_second", POSITIVE_NUMBER)];
+    const RULES: &'static [KeyRule] = &[KeyRule::AtMostOne(&DRUM_RATE_KEYS)];
 
     fn read(table: &KeyedTable<'_>) -> Result<DrumSpec, SyntaxMistake> {
         let revolution = positive_span(table, "revolution", AmountUnit::Time)?;

@@ -5,6 +5,7 @@ use crate::draw::{AmountLaw, is_positive};
 use crate::notation::values::required;
 use crate::notation::written::TomlText;
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{KeyRule, KeyShape};
 use loadgo_core::notation::table::KeyedTable;
 
 /// A device as a machine file describes it.
@@ -14,7 +15,9 @@ pub trait DeviceSpec: Sized {
     /// The name of the kind in machine files.
     const KIND: &'static str;
     /// The keys in machine files that belong to this kind.
-    const KEYS: &'static [&'static str];
+    const KEYS: &'static [KeyShape];
+    /// The keys among them that exclude each other.
+    const RULES: &'static [KeyRule] = &[];
 
     /// Reads the keys of this kind.
     ///
@@ -70,7 +73,8 @@ macro_rules! devices {
 
         impl StoreKind {
             /// The names of all kinds in machine files, each with its keys.
-            pub(crate) const OPTIONS: &[(&str, &[&str])] = &[$((<$spec>::KIND, <$spec>::KEYS)),*];
+            pub(crate) const OPTIONS: &[OptionShape] =
+                &[$(OptionShape { name: <$spec>::KIND, keys: <$spec>::KEYS, rules: <$spec>::RULES }),*];
 
             /// Reads the keys of the kind called `name`, which is one of the options.
             pub(crate) fn read(name: &str, table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {

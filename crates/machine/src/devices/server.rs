@@ -1,5 +1,7 @@
 //! A general server: one queue in the order of arrival, with one server, several, or as many as there are requests (a delay).
 
+use crate::notation::values::{COUNT_VALUE, TIME_LAW_VALUE};
+use loadgo_core::notation::shape::{KeyShape, ValueShape, key, needed};
 use std::collections::VecDeque;
 
 use super::kind::{DeviceSpec, check_times};
@@ -24,7 +26,8 @@ pub struct ServerSpec {
 impl DeviceSpec for ServerSpec {
     type Device = FifoServers<AmountLaw>;
     const KIND: &'static str = "server";
-    const KEYS: &'static [&'static str] = &["service", "servers"];
+    const KEYS: &'static [KeyShape] =
+        &[needed("service", TIME_LAW_VALUE), key("servers", ValueShape::Any(&[ValueShape::OneOf(&["any"]), COUNT_VALUE]))];
 
     fn read(table: &KeyedTable<'_>) -> Result<ServerSpec, SyntaxMistake> {
         let service = law(table, "service", AmountUnit::Time)?;

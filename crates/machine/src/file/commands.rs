@@ -1,6 +1,6 @@
 //! Reads `[commands.NAME]`: the work of each command, from the processor to the network, or its route.
 
-use super::exclusive::WORK_KEYS;
+use super::command_keys::{COMMAND_KEYS, WORK_KEYS};
 use super::merge::{TableKind, merged};
 use super::{route, storage};
 use crate::draw::AmountLaw;
@@ -10,14 +10,12 @@ use crate::notation::values::{
 };
 use crate::spec::{Amount, Command, Residence};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
+use loadgo_core::notation::shape::key_names;
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, string};
 use toml::de::{DeTable, DeValue};
 
 /// The name of the command for all other names.
 pub(super) const ANY_COMMAND: &str = "*";
-
-/// The keys that a command may have beside those of its work.
-const STANDING: [&str; 3] = ["priority", "nice", "status"];
 
 /// Reads the commands in the order of the file.
 pub(super) fn read(machine: &KeyedTable<'_>, residence: &Residence, reading: &FileReader) -> Result<Vec<Command>, SyntaxMistake> {
@@ -70,7 +68,7 @@ fn resolved<'a>(commands: &KeyedTable<'a>, name: &'a str, chain: &mut Vec<&'a st
 }
 
 fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &FileReader) -> Result<Command, SyntaxMistake> {
-    let known: Vec<_> = WORK_KEYS.into_iter().chain(STANDING).chain(["like"]).collect();
+    let known = key_names(&COMMAND_KEYS);
     table.only(&known, &known, "a command")?;
     if let Some(command) = route::read(table, reading)?.map(|route| Command { route: Some(route), ..Command::without_work(name) })
     {

@@ -1,28 +1,7 @@
 //! Keys that exclude each other: rules for whether a key of an older table stays under a newer table.
 
+use super::command_keys::WORK_KEYS;
 use toml::de::DeTable;
-
-/// Keys of a command's work, which a route replaces.
-pub(super) const WORK_KEYS: [&str; 18] = [
-    "program",
-    "cpu",
-    "pages",
-    "common",
-    "image_words",
-    "segment_faults",
-    "bound_faults",
-    "wall_crossings",
-    "processes",
-    "lines_out",
-    "line_bytes",
-    "line_cpu",
-    "line_faults",
-    "line_walls",
-    "network_bytes",
-    "network_byte_cpu",
-    "requests",
-    "route",
-];
 
 /// Whether `key` stays: `newer` has no key of its group.
 pub(super) fn keeps_in_groups(newer: &DeTable<'_>, key: &str, groups: &[&[&str]]) -> bool {

@@ -5,17 +5,45 @@
 use crate::notation::values::{count32, required, table as table_under, text, value_at};
 use crate::spec::{Fit, Parameter};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{ANY_NUMBER, MOST_31_BITS, TableShape, ValueShape, key, key_names, needed};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::{DeArray, DeValue};
 
-const KEYS: [&str; 8] = ["script", "runs", "users", "interactions", "assumed", "warnings", "parameters", "covariance"];
-const PARAMETER: [&str; 6] = ["key", "of", "value", "low", "high", "source"];
+/// The keys of a fit.
+pub(super) const FIT_SHAPE: TableShape = TableShape {
+    keys: &[
+        key("script", ValueShape::Text("text")),
+        key("runs", TEXTS),
+        key("users", ValueShape::List(&ValueShape::Whole(0, u32::MAX as i64), 0)),
+        key("interactions", ValueShape::Whole(0, MOST_31_BITS)),
+        key("assumed", TEXTS),
+        key("warnings", TEXTS),
+        key("parameters", ValueShape::List(&ValueShape::Table(&PARAMETER), 0)),
+        key("covariance", ValueShape::List(&ValueShape::List(&ANY_NUMBER, 0), 0)),
+    ],
+    rules: &[],
+};
+/// The keys of a fitted parameter.
+const PARAMETER: TableShape = TableShape {
+    keys: &[
+        needed("key", ValueShape::Text("text")),
+        key("of", ValueShape::OneOf(&FITTED_PROPERTIES)),
+        needed("value", ValueShape::Text("text")),
+        key("low", ValueShape::Text("text")),
+        key("high", ValueShape::Text("text")),
+        key("source", ValueShape::Text("text")),
+    ],
+    rules: &[],
+};
+const TEXTS: ValueShape = ValueShape::List(&ValueShape::Text("text"), 0);
+const FITTED_PROPERTIES: [&str; 2] = ["mean", "spread"];
 const EXAMPLE: &str = "parameters = [{ key = \"commands.edit.cpu\", value = \"83ms\", source = \"metered\" }]";
 
 /// Reads the fit of a machine, if it has one.
 pub(super) fn read(machine: &KeyedTable<'_>) -> Result<Option<Fit>, SyntaxMistake> {
     let Some(table) = table_under(machine, "fit", "[fit]")? else { return Ok(None) };
-    table.only(&KEYS, &KEYS, "[fit]")?;
+    let keys = key_names(FIT_SHAPE.keys);
+    table.only(&keys, &keys, "[fit]")?;
     let parameters = parameters(&table)?;
     Ok(Some(Fit {
         script: text(&table, "script", "script = \"typical user\"")?.map_or(String::new(), |read| read.value.into()),
@@ -57,10 +85,11 @@ fn parameters(table: &KeyedTable<'_>) -> Result<Vec<Parameter>, SyntaxMistake> {
 }
 
 fn parameter(table: &KeyedTable<'_>) -> Result<Parameter, SyntaxMistake> {
-    table.only(&PARAMETER, &PARAMETER, "a parameter")?;
+    let keys = key_names(PARAMETER.keys);
+    table.only(&keys, &keys, "a parameter")?;
     let word = |key| text(table, key, EXAMPLE).map(|read| read.map(|read| read.value.to_string()));
     let of = word("of")?.unwrap_or_else(|| "mean".into());
-    if !["mean", "spread"].contains(&of.as_str()) {
+    if !FITTED_PROPERTIES.contains(&of.as_str()) {
         let message = format!("{of:?} is not a fitted property of a law: write of = \"mean\" or of = \"spread\"");
         return Err(SyntaxMistake::new(value_at(table, "of"), message));
     }

@@ -3,12 +3,25 @@
 use super::commands::covered;
 use crate::draw::AmountLaw;
 use crate::notation::law::{AmountUnit, most};
+use crate::notation::values::COUNT_VALUE;
 use crate::notation::values::{count32, law, text, value_at};
 use crate::spec::{Command, Population, UserClass};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{KeyRule, TableShape, ValueShape, key, key_names};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 
-const KEYS: [&str; 5] = ["name", "users", "arrivals", "think", "commands"];
+/// The classes of users.
+pub(super) const CLASS_LIST_SHAPE: ValueShape = ValueShape::List(&ValueShape::Table(&CLASS_SHAPE), 0);
+const CLASS_SHAPE: TableShape = TableShape {
+    keys: &[
+        key("name", ValueShape::Text("name")),
+        key("users", COUNT_VALUE),
+        key("arrivals", ValueShape::Text("rate of arrivals")),
+        key("think", ValueShape::Text("law of think times")),
+        key("commands", ValueShape::List(&ValueShape::Text("name of a command"), 1)),
+    ],
+    rules: &[KeyRule::ExactlyOne(&["users", "arrivals"]), KeyRule::AtMostOne(&["arrivals", "think"])],
+};
 
 /// Reads the classes of users.
 pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec<UserClass>, SyntaxMistake> {
@@ -28,7 +41,8 @@ pub(super) fn read(machine: &KeyedTable<'_>, commands: &[Command]) -> Result<Vec
 }
 
 fn class(table: &KeyedTable<'_>, commands: &[Command]) -> Result<UserClass, SyntaxMistake> {
-    table.only(&KEYS, &KEYS, "a class of users")?;
+    let keys = key_names(CLASS_SHAPE.keys);
+    table.only(&keys, &keys, "a class of users")?;
     let name = match text(table, "name", "name = \"terminals\"")? {
         Some(name) if name.value.trim().is_empty() => {
             return Err(name.wrong_whole("a name is empty: write what reports should call this class"));

@@ -2,54 +2,89 @@
 
 use crate::notation::choice::{DecidingKey, one_of};
 use crate::notation::law::AmountUnit;
+use crate::notation::values::{COUNT_VALUE, POSITIVE_TIME_VALUE, STORE_NAME_VALUE, TIME_VALUE};
 use crate::notation::values::{
     FileReader, count, count32, flag, number_at, positive, positive_span, required, share, table as table_under, text, time,
     time_of, value_at,
 };
 use crate::spec::{BackingStore, EligibilityLimit, HeadwaySpec, Paging, Replacement, Residence, Swapping};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{
+    ChoiceShape, KeyRule, KeyShape, MOST_31_BITS, NOT_NEGATIVE, NumberRange, OptionShape, POSITIVE_NUMBER, SHARE_VALUE,
+    TableShape, ValueShape, key, key_names, needed,
+};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue};
 use toml::de::DeTable;
 
 /// The key for the way in which programs are in memory, with the keys of each way.
-pub(super) const RESIDENCE_KEY: DecidingKey = DecidingKey {
+pub(super) const RESIDENCE_KEY: DecidingKey = DecidingKey { shape: &MEMORY_SHAPE, table: "[memory]", noun: "residence" };
+
+/// The keys of memory, with those of each residence.
+pub(super) const MEMORY_SHAPE: ChoiceShape = ChoiceShape {
     key: "residence",
-    table: "[memory]",
-    noun: "residence",
-    shared: &["residence"],
+    shared: &[],
     options: &[
-        ("everything", &[]),
-        (
-            "paging",
-            &[
-                "frames",
-                "frame_words",
-                "wired",
-                "replacement",
-                "headway_per_page",
-                "headway",
-                "headway_curve",
-                "dirty",
-                "device",
-                "behind",
-                "device_pages",
-            ],
-        ),
-        ("swapping", &["device", "first", "words", "conditions_words", "onion_skin"]),
+        OptionShape { name: "everything", keys: &[], rules: &[] },
+        OptionShape { name: "paging", keys: PAGING_KEYS, rules: PAGING_RULES },
+        OptionShape { name: "swapping", keys: SWAPPING_KEYS, rules: &[] },
     ],
+    needed: false,
 };
+
+const PAGING_KEYS: &[KeyShape] = &[
+    needed("frames", COUNT_VALUE),
+    key("frame_words", COUNT_VALUE),
+    key("wired", ValueShape::Whole(0, MOST_31_BITS)),
+    key("replacement", ValueShape::OneOf(&REPLACEMENTS)),
+    key("headway_per_page", POSITIVE_TIME_VALUE),
+    key("headway", ValueShape::Table(&HEADWAY)),
+    key("headway_curve", ValueShape::List(&ValueShape::Pair(&[NOT_NEGATIVE, TIME_VALUE]), 1)),
+    key("dirty", SHARE_VALUE),
+    needed("device", STORE_NAME_VALUE),
+    key("behind", STORE_NAME_VALUE),
+    key("device_pages", COUNT_VALUE),
+];
+const PAGING_RULES: &[KeyRule] = &[KeyRule::ExactlyOne(&HEADWAY_KEYS), KeyRule::Together("behind", "device_pages")];
+/// The parameters of Chamberlin's headway.
+const HEADWAY: TableShape = TableShape { keys: &[needed("b", POSITIVE_TIME_VALUE), needed("c", POSITIVE_NUMBER)], rules: &[] };
+const SWAPPING_KEYS: &[KeyShape] = &[
+    needed("device", STORE_NAME_VALUE),
+    key("first", STORE_NAME_VALUE),
+    needed("words", ValueShape::Whole(1, MOST_CORE_WORDS)),
+    key("conditions_words", ValueShape::Whole(0, MOST_CORE_WORDS)),
+    key("onion_skin", ValueShape::Flag),
+];
+const REPLACEMENTS: [&str; 3] = ["lru", "clock", "equal"];
+/// Largest number of words in core memory.
+const MOST_CORE_WORDS: i64 = (1 << 48) - 1;
 
 /// The three keys for the processor time between page faults.
 pub(super) const HEADWAY_KEYS: [&str; 3] = ["headway_per_page", "headway", "headway_curve"];
 
 /// The key for the control of the multiprogramming limit, with the keys of each control.
-pub(super) const CONTROL_KEY: DecidingKey = DecidingKey {
+pub(super) const CONTROL_KEY: DecidingKey =
+    DecidingKey { shape: &MULTIPROGRAMMING_SHAPE, table: "[multiprogramming]", noun: "control" };
+
+/// The keys of the multiprogramming limit, with those of each control.
+pub(super) const MULTIPROGRAMMING_SHAPE: ChoiceShape = ChoiceShape {
     key: "control",
-    table: "[multiprogramming]",
-    noun: "control",
-    shared: &["limit", "control"],
-    options: &[("working sets", &["most"]), ("device busy", &["device", "target", "every", "most"])],
+    shared: &[key("limit", ValueShape::Any(&[ValueShape::OneOf(&["none"]), COUNT_VALUE]))],
+    options: &[
+        OptionShape { name: "working sets", keys: &[needed("most", COUNT_VALUE)], rules: CONTROL_RULES },
+        OptionShape {
+            name: "device busy",
+            keys: &[
+                needed("device", STORE_NAME_VALUE),
+                needed("target", ValueShape::Number(NumberRange { least: 0.0, above_least: true, most: 1.0 })),
+                needed("every", POSITIVE_TIME_VALUE),
+                needed("most", COUNT_VALUE),
+            ],
+            rules: CONTROL_RULES,
+        },
+    ],
+    needed: false,
 };
+const CONTROL_RULES: &[KeyRule] = &[KeyRule::AtMostOne(&["limit", "control"])];
 
 /// Whether `key` of an older `[multiprogramming]` stays: a newer limit removes the control, and a newer control the limit.
 pub(super) fn keeps_limit(newer: &DeTable<'_>, key: &str) -> bool {
@@ -90,7 +125,7 @@ fn paging(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Paging, Syntax
 
 fn replacement(table: &KeyedTable<'_>) -> Result<Replacement, SyntaxMistake> {
     let Some(name) = text(table, "replacement", "replacement = \"clock\"")? else { return Ok(Replacement::Lru) };
-    Ok(match one_of(&name, &["lru", "clock", "equal"], "replacement")? {
+    Ok(match one_of(&name, &REPLACEMENTS, "replacement")? {
         "clock" => Replacement::Clock,
         "equal" => Replacement::Equal,
         _ => Replacement::Lru,
@@ -130,7 +165,8 @@ fn headway(table: &KeyedTable<'_>, reading: &FileReader) -> Result<HeadwaySpec, 
     }
     let missing = "the processor time between page faults is missing: add headway_per_page = \"0.15ms\"";
     let headway = required(table_under(table, "headway", "headway = { b = \"0.1s\", c = 40 }")?, table, missing)?;
-    headway.only(&["b", "c"], &["b", "c"], "`headway`")?;
+    let keys = key_names(HEADWAY.keys);
+    headway.only(&keys, &keys, "`headway`")?;
     let b_ns =
         required(time(&headway, "b", reading.processor())?, &headway, "`headway` needs b: write { b = \"0.1s\", c = 40 }")?;
     over_zero(b_ns, &headway, "b")?;

@@ -2,6 +2,7 @@
 
 use super::exclusive::{keeps_in_class, keeps_in_command, keeps_in_groups};
 use super::{memory, processors, storage, tariff};
+use crate::devices::drum::DRUM_RATE_KEYS;
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -51,9 +52,7 @@ impl TableKind {
             TableKind::Processors => processors::DISCIPLINE_KEY.keeps(newer, key),
             TableKind::Memory => memory::RESIDENCE_KEY.keeps(newer, key) && keeps_in_groups(newer, key, &[&memory::HEADWAY_KEYS]),
             TableKind::Multiprogramming => memory::CONTROL_KEY.keeps(newer, key) && memory::keeps_limit(newer, key),
-            TableKind::Store => {
-                storage::STORE_KIND_KEY.keeps(newer, key) && keeps_in_groups(newer, key, &[&storage::DRUM_RATE_KEYS])
-            }
+            TableKind::Store => storage::STORE_KIND_KEY.keeps(newer, key) && keeps_in_groups(newer, key, &[&DRUM_RATE_KEYS]),
             TableKind::Tariff => keeps_in_groups(newer, key, &[&tariff::CPU_PRICE_KEYS]),
             TableKind::Command => keeps_in_command(newer, key),
             TableKind::Class => keeps_in_class(newer, key),

@@ -2,28 +2,61 @@
 
 use crate::notation::choice::DecidingKey;
 use crate::notation::values::{FileReader, count, flag, positive, positive_span, required, span, span_of, value_at};
+use crate::notation::values::{POSITIVE_TIME_VALUE, TIME_VALUE};
 use crate::spec::{Discipline, ProcessorSpec, TenexQueue};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{ANY_NUMBER, ChoiceShape, KeyShape, OptionShape, POSITIVE_NUMBER, ValueShape, key, needed};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
 
 /// The key for the discipline, with the keys of each discipline.
-pub(super) const DISCIPLINE_KEY: DecidingKey = DecidingKey {
+pub(super) const DISCIPLINE_KEY: DecidingKey =
+    DecidingKey { shape: &PROCESSORS_SHAPE, table: "[processors]", noun: "discipline" };
+
+/// The keys of processors, with those of each discipline.
+pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
     key: "discipline",
-    table: "[processors]",
-    noun: "discipline",
-    shared: &["count", "speed", "instructions_per_second", "discipline"],
-    options: &[
-        ("first-come", &[]),
-        ("sharing", &[]),
-        ("round-robin", &["quantum", "switch"]),
-        ("priority", &["preemptive"]),
-        ("ctss", &["quantum", "words_per_quantum", "levels"]),
-        ("multics", &["first", "last", "most"]),
-        ("tenex", &["quanta", "bases", "shifts", "credit"]),
-        ("linux", &["slice", "switch"]),
+    shared: &[
+        key("count", ValueShape::Whole(1, MOST_PROCESSORS as i64)),
+        key("speed", POSITIVE_NUMBER),
+        key("instructions_per_second", POSITIVE_NUMBER),
     ],
+    options: &[
+        discipline_keys("first-come", &[]),
+        discipline_keys("sharing", &[]),
+        discipline_keys("round-robin", &[needed("quantum", POSITIVE_TIME_VALUE), key("switch", TIME_VALUE)]),
+        discipline_keys("priority", &[key("preemptive", ValueShape::Flag)]),
+        discipline_keys(
+            "ctss",
+            &[
+                needed("quantum", POSITIVE_TIME_VALUE),
+                needed("words_per_quantum", ValueShape::Whole(1, (1 << 40) - 1)),
+                key("levels", ValueShape::Whole(1, 32)),
+            ],
+        ),
+        discipline_keys(
+            "multics",
+            &[needed("first", POSITIVE_TIME_VALUE), needed("last", POSITIVE_TIME_VALUE), needed("most", POSITIVE_TIME_VALUE)],
+        ),
+        discipline_keys(
+            "tenex",
+            &[
+                needed("quanta", ValueShape::List(&POSITIVE_TIME_VALUE, 1)),
+                needed("bases", ValueShape::List(&ANY_NUMBER, 1)),
+                needed("shifts", ValueShape::List(&ValueShape::Whole(0, 63), 1)),
+                key("credit", TIME_VALUE),
+            ],
+        ),
+        discipline_keys("linux", &[key("slice", POSITIVE_TIME_VALUE), key("switch", TIME_VALUE)]),
+    ],
+    needed: false,
 };
 
+const fn discipline_keys(name: &'static str, keys: &'static [KeyShape]) -> OptionShape {
+    OptionShape { name, keys, rules: &[] }
+}
+
+/// Largest number of processors.
+const MOST_PROCESSORS: u64 = 65_535;
 /// Default number of CTSS's levels (Corbató 1962).
 const DEFAULT_CTSS_LEVELS: u32 = 9;
 /// Default slice of Linux's fair share, as of kernel 6.6.
@@ -37,7 +70,7 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Resu
     let chosen = DISCIPLINE_KEY.of(table)?;
     DISCIPLINE_KEY.only(table, chosen)?;
     Ok(ProcessorSpec {
-        count: count(table, "count", 1..65_536)?.unwrap_or(1) as u32,
+        count: count(table, "count", 1..MOST_PROCESSORS + 1)?.unwrap_or(1) as u32,
         speed: positive(table, "speed")?.unwrap_or(1.0),
         instructions_per_second: reading.instructions_per_second,
         discipline: discipline(table, chosen.unwrap_or("first-come"), reading)?,

@@ -1,10 +1,23 @@
 //! Reads a command's `route` through the stations of a queueing network.
 
 use crate::notation::law::AmountUnit;
+use crate::notation::values::TIME_LAW_VALUE;
 use crate::notation::values::{FileReader, law, number_at, required, table as table_under, text, value_at};
 use crate::spec::{Route, RouteStage};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{MapShape, NOT_NEGATIVE, TableShape, ValueShape, key, key_names, needed};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable};
+
+/// The stages of a route.
+pub(super) const STAGE_LIST_SHAPE: ValueShape = ValueShape::List(&ValueShape::Table(&STAGE_SHAPE), 1);
+const STAGE_SHAPE: TableShape = TableShape {
+    keys: &[
+        needed("at", ValueShape::Text("name of a station")),
+        needed("service", TIME_LAW_VALUE),
+        key("then", ValueShape::Map(&MapShape { names: "^(done|[0-9]+)$", value: NOT_NEGATIVE, fewest: 1 })),
+    ],
+    rules: &[],
+};
 
 const EXAMPLE: &str = "route = [{ at = \"processor\", service = \"exponential(50ms)\" }]";
 
@@ -26,7 +39,8 @@ pub(super) fn read(command: &KeyedTable<'_>, reading: &FileReader) -> Result<Opt
 }
 
 fn stage(table: &KeyedTable<'_>, index: usize, stages: usize, reading: &FileReader) -> Result<RouteStage, SyntaxMistake> {
-    table.only(&["at", "service", "then"], &["at", "service", "then"], "a stage")?;
+    let keys = key_names(STAGE_SHAPE.keys);
+    table.only(&keys, &keys, "a stage")?;
     let station = "the stage has no station: add at = \"processor\", or the name of a store";
     let at = required(text(table, "at", "at = \"processor\"")?, table, station)?;
     let store = match at.value {

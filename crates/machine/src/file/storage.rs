@@ -7,19 +7,30 @@ use crate::notation::law::AmountUnit;
 use crate::notation::values::{self, FileReader, flag};
 use crate::spec::Store;
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names};
+use loadgo_core::notation::shape::{ChoiceShape, MapShape, ValueShape, key};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable};
 
 /// The key for the kind of a store, with the keys of each kind.
 pub(super) const STORE_KIND_KEY: DecidingKey = DecidingKey {
-    key: "kind",
+    shape: &ChoiceShape {
+        key: "kind",
+        shared: &[key("interrupts", ValueShape::Flag)],
+        options: StoreKind::OPTIONS,
+        needed: true,
+    },
     table: "a table under [storage]",
     noun: "kind of store",
-    shared: &["kind", "interrupts"],
-    options: StoreKind::OPTIONS,
 };
 
-/// The two keys for the speed of a drum.
-pub(super) const DRUM_RATE_KEYS: [&str; 2] = ["sectors", "words_per_second"];
+/// All stores, by names other than that of the processors.
+pub(super) const STORE_MAP_SHAPE: ValueShape = ValueShape::Map(&MapShape {
+    names: r"^(?!processor$)(?=.*\S)[^\x00-\x1f\x7f-\x9f]+$",
+    value: ValueShape::Chosen(STORE_KIND_KEY.shape),
+    fewest: 0,
+});
+/// The number of requests to each store.
+pub(super) const REQUEST_MAP_SHAPE: ValueShape =
+    ValueShape::Map(&MapShape { names: "", value: values::NUMBER_LAW_VALUE, fewest: 0 });
 
 /// The names of the stores with their tables, in the order of the file.
 pub(super) fn tables<'a>(stores: Option<KeyedTable<'a>>) -> Result<Vec<(String, KeyedTable<'a>)>, SyntaxMistake> {
@@ -48,7 +59,7 @@ pub(super) fn read(tables: &[(String, KeyedTable<'_>)]) -> Result<Vec<Store>, Sy
 }
 
 fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
-    let names: Vec<_> = StoreKind::OPTIONS.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = StoreKind::OPTIONS.iter().map(|option| option.name).collect();
     let others = list_names(&names[1..]).replace(" and ", " or ");
     let missing = || format!("the store has no kind: add kind = {:?}, {others}", names[0]);
     let chosen = STORE_KIND_KEY.of(table)?.ok_or_else(|| SyntaxMistake::new(table.at, missing()))?;

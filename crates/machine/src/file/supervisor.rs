@@ -1,27 +1,38 @@
 //! Reads `[supervisor]`: the processor times of its operations, and the table whose entries all users share.
 
 use crate::notation::choice::one_of;
+use crate::notation::values::{COUNT_VALUE, TIME_VALUE};
 use crate::notation::values::{FileReader, count32, required, span, span_of, table as table_under, text, value_at};
 use crate::spec::{Supervisor, SystemTable, WhenTableFull};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::shape::{MapShape, TableShape, ValueShape, key, key_names, needed};
 use loadgo_core::notation::table::{KeyedTable, PlacedValue};
 
 /// The keys of the supervisor.
-const KEYS: [&str; 13] = [
-    "page_fault",
-    "segment_fault",
-    "bound_fault",
-    "device_interrupt",
-    "getwork",
-    "wall_crossing",
-    "line_in",
-    "line_out",
-    "process_creation",
-    "network_byte",
-    "network_message",
-    "message_bytes",
-    "table",
-];
+pub(super) const SUPERVISOR_SHAPE: TableShape = TableShape {
+    keys: &[
+        key("page_fault", ValueShape::Any(&[TIME_VALUE, ValueShape::Map(&MapShape { names: "", value: TIME_VALUE, fewest: 1 })])),
+        key("segment_fault", TIME_VALUE),
+        key("bound_fault", TIME_VALUE),
+        key("device_interrupt", TIME_VALUE),
+        key("getwork", TIME_VALUE),
+        key("wall_crossing", TIME_VALUE),
+        key("line_in", TIME_VALUE),
+        key("line_out", TIME_VALUE),
+        key("process_creation", TIME_VALUE),
+        key("network_byte", TIME_VALUE),
+        key("network_message", TIME_VALUE),
+        key("message_bytes", COUNT_VALUE),
+        key("table", ValueShape::Table(&ENTRY_TABLE)),
+    ],
+    rules: &[],
+};
+/// The keys of the table whose entries all users share.
+const ENTRY_TABLE: TableShape = TableShape {
+    keys: &[needed("entries", COUNT_VALUE), needed("per_user", COUNT_VALUE), key("full", ValueShape::OneOf(&WAYS_WHEN_FULL))],
+    rules: &[],
+};
+const WAYS_WHEN_FULL: [&str; 2] = ["refuse", "take"];
 
 /// The name of the only step of a page fault without named steps.
 pub(super) const SINGLE_STEP: &str = "page fault";
@@ -29,7 +40,8 @@ pub(super) const SINGLE_STEP: &str = "page fault";
 /// Reads the supervisor's costs; without a table, it costs nothing.
 pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Result<Supervisor, SyntaxMistake> {
     let Some(table) = table else { return Ok(Supervisor::default()) };
-    table.only(&KEYS, &KEYS, "[supervisor]")?;
+    let keys = key_names(SUPERVISOR_SHAPE.keys);
+    table.only(&keys, &keys, "[supervisor]")?;
     let cost = |key| Ok(span(table, key, reading.processor())?.unwrap_or(0));
     let supervisor = Supervisor {
         page_fault: table.get("page_fault").map_or(Ok(Vec::new()), |value| steps(table.text, value, reading))?,
@@ -69,7 +81,8 @@ fn steps<'a>(text: &'a str, placed: &'a PlacedValue<'a>, reading: &FileReader) -
 
 fn system_table(supervisor: &KeyedTable<'_>) -> Result<Option<SystemTable>, SyntaxMistake> {
     let Some(table) = table_under(supervisor, "table", EXAMPLE)? else { return Ok(None) };
-    table.only(&["entries", "per_user", "full"], &["entries", "per_user", "full"], "`table`")?;
+    let keys = key_names(ENTRY_TABLE.keys);
+    table.only(&keys, &keys, "`table`")?;
     let missing = |key| format!("the table needs `{key}`: write {EXAMPLE}");
     let entries = required(count32(&table, "entries", 1)?, &table, &missing("entries"))?;
     let per_user = required(count32(&table, "per_user", 1)?, &table, &missing("per_user"))?;
@@ -78,7 +91,7 @@ fn system_table(supervisor: &KeyedTable<'_>) -> Result<Option<SystemTable>, Synt
         return Err(SyntaxMistake::new(value_at(&table, "per_user"), message));
     }
     let full = match text(&table, "full", "full = \"take\"")? {
-        Some(name) if one_of(&name, &["refuse", "take"], "way to go on")? == "take" => WhenTableFull::Take,
+        Some(name) if one_of(&name, &WAYS_WHEN_FULL, "way to go on")? == "take" => WhenTableFull::Take,
         _ => WhenTableFull::Refuse,
     };
     Ok(Some(SystemTable { entries, per_user, full }))

@@ -1,44 +1,41 @@
 //! Keys that decide which other keys their table may have: a discipline, a residence, a kind of store, a control.
 
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
+use loadgo_core::notation::shape::{ChoiceShape, OptionShape, key_names};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText};
 use toml::de::DeTable;
 
 /// A key whose value decides which other keys its table may have.
 pub(crate) struct DecidingKey {
-    /// The key.
-    pub key: &'static str,
+    /// The keys of such a table.
+    pub shape: &'static ChoiceShape,
     /// The table of the key.
     pub table: &'static str,
     /// The kind of value, in words, such as `discipline`.
     pub noun: &'static str,
-    /// The keys that the table may have with any value, this key among them.
-    pub shared: &'static [&'static str],
-    /// The values, each with its own keys.
-    pub options: &'static [(&'static str, &'static [&'static str])],
 }
 
 impl DecidingKey {
     /// The value in `table`, if it has the key.
     pub fn of<'a>(&self, table: &KeyedTable<'a>) -> Result<Option<&'static str>, SyntaxMistake> {
-        let wanted = KeyDescription { key: self.key, value: self.noun, example: self.options[0].0 };
+        let wanted = KeyDescription { key: self.shape.key, value: self.noun, example: self.shape.options[0].name };
         table.string(wanted)?.map(|name| self.option(&name)).transpose()
     }
 
     fn option(&self, name: &PlacedText<'_>) -> Result<&'static str, SyntaxMistake> {
-        let names: Vec<_> = self.options.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = self.shape.options.iter().map(|option| option.name).collect();
         one_of(name, &names, self.noun)
     }
 
     /// Refuses keys that do not belong to the value `chosen`.
     pub fn only(&self, table: &KeyedTable<'_>, chosen: Option<&str>) -> Result<(), SyntaxMistake> {
-        let own_keys = self.keys(chosen);
-        let fits = |key: &str| own_keys.contains(&key) || self.shared.contains(&key);
+        let known_keys = [vec![self.shape.key], key_names(self.shape.shared), self.keys(chosen)].concat();
+        let fits = |key: &str| known_keys.contains(&key);
         let misplaced = table.in_order().into_iter().find(|(key, _)| !fits(key.get_ref()));
         let Some((key, _)) = misplaced else { return Ok(()) };
         let name = key.get_ref().as_ref();
-        let others: Vec<_> = self.options.iter().filter(|(_, keys)| keys.contains(&name)).map(|(name, _)| *name).collect();
-        let (at, word) = (key.span().start, self.key);
+        let others: Vec<_> = self.shape.options.iter().filter(|option| has(option, name)).map(|option| option.name).collect();
+        let (at, word) = (key.span().start, self.shape.key);
         if !others.is_empty() {
             let others = list_names(&others).replace(" and ", " or ");
             let message = match chosen {
@@ -47,21 +44,25 @@ impl DecidingKey {
             };
             return Err(SyntaxMistake::new(at, message));
         }
-        let known: Vec<_> = self.shared.iter().chain(own_keys).copied().collect();
-        table.only(&known, &known, self.table)
+        table.only(&known_keys, &known_keys, self.table)
     }
 
     /// Whether a key of an older table stays under the value in a newer one.
     pub fn keeps(&self, newer: &DeTable<'_>, key: &str) -> bool {
-        let Some(chosen) = newer.get(self.key).and_then(|value| value.get_ref().as_str()) else { return true };
-        let known = self.options.iter().any(|(name, _)| *name == chosen);
-        let elsewhere = self.options.iter().any(|(_, keys)| keys.contains(&key));
+        let Some(chosen) = newer.get(self.shape.key).and_then(|value| value.get_ref().as_str()) else { return true };
+        let known = self.shape.options.iter().any(|option| option.name == chosen);
+        let elsewhere = self.shape.options.iter().any(|option| has(option, key));
         !known || !elsewhere || self.keys(Some(chosen)).contains(&key)
     }
 
-    fn keys(&self, chosen: Option<&str>) -> &'static [&'static str] {
-        self.options.iter().find(|(name, _)| Some(*name) == chosen).map_or(&[], |(_, keys)| keys)
+    fn keys(&self, chosen: Option<&str>) -> Vec<&'static str> {
+        let option = self.shape.options.iter().find(|option| Some(option.name) == chosen);
+        option.map_or(Vec::new(), |option| key_names(option.keys))
     }
+}
+
+fn has(option: &OptionShape, key: &str) -> bool {
+    option.keys.iter().any(|shape| shape.key == key)
 }
 
 /// Reads one of `names`; `noun` says what they name.

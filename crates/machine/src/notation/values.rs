@@ -3,10 +3,24 @@
 use super::law::{self, AmountUnit};
 use crate::draw::AmountLaw;
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
+use loadgo_core::notation::shape::{MOST_31_BITS, NOT_NEGATIVE, ValueShape};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 use std::fmt;
 use std::ops::Range;
 use toml::de::DeValue;
+
+/// A time.
+pub(crate) const TIME_VALUE: ValueShape = ValueShape::Text("time");
+/// A time over 0.
+pub(crate) const POSITIVE_TIME_VALUE: ValueShape = ValueShape::Text("positive time");
+/// A law of times, or a time.
+pub(crate) const TIME_LAW_VALUE: ValueShape = ValueShape::Text("law of times");
+/// A number, or a law of numbers.
+pub(crate) const NUMBER_LAW_VALUE: ValueShape = ValueShape::Any(&[NOT_NEGATIVE, ValueShape::Text("law of numbers")]);
+/// The name of a store.
+pub(crate) const STORE_NAME_VALUE: ValueShape = ValueShape::Text("name of a store");
+/// A whole number of at most 31 bits, over 0.
+pub(crate) const COUNT_VALUE: ValueShape = ValueShape::Whole(1, MOST_31_BITS);
 
 /// A name in a machine file that stands for nothing there.
 #[derive(Debug)]

@@ -1,0 +1,123 @@
+//! `loadgo-agent meter`: where the processors' time of this host goes, as `loadgo meter` measures it.
+
+use super::interrupts::Interrupts;
+use super::statuses::{COULD_NOT_RUN_STATUS, status_of};
+use super::typed::Typed;
+use super::written::{share, span};
+use loadgo_core::record::MeterRows;
+use loadgo_core::script::parse_span;
+use loadgo_host::conditions::describe;
+use loadgo_host::leftovers::clear_stale;
+use loadgo_run::{Decision, HostMeter, MeterOrder, MeteringResult, TierAsked};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+const EXAMPLE: &str = "write loadgo-agent meter --for 10s [--meters none|cheap|exact], or loadgo-agent meter -- COMMAND…";
+/// Number of processes that the report names.
+const SHOWN_PROCESSES: usize = 5;
+/// Length of a span of the records.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Meters the host, or while the command runs, and prints the report; returns the command's exit status.
+///
+/// # Errors
+/// The command line is wrong, or the host does not allow the meters.
+pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
+    let typed = Typed::read(words, &["--for", "--meters"], &[])?;
+    let length = typed.option("--for").map(parse_span).transpose().map_err(|mistake| format!("--for: {mistake}: {EXAMPLE}"))?;
+    let tier = TierAsked::named(typed.option("--meters")).map_err(|refusal| refusal.to_string())?;
+    let has_command = !typed.command.is_empty();
+    if length.is_some() && has_command {
+        return Err(format!("a command is metered until it ends: leave --for out; {EXAMPLE}"));
+    }
+    clear_stale();
+    let order = MeterOrder {
+        id: format!("alone-{}", std::process::id()),
+        address: None,
+        folder: None,
+        tier,
+        every: EVERY,
+        length: length.map(|span| Duration::from_nanos(span.0)),
+        command: typed.command,
+        command_line: Vec::new(),
+        sessions: None,
+    };
+    let meter = HostMeter::begin(order).map_err(|failure| failure.refusal.to_string())?;
+    let interrupts = Interrupts::listen(meter.running())?;
+    let mut sums = Sums::default();
+    let decide = |rows: Option<&MeterRows>, lost: u64| {
+        sums.add(rows, lost);
+        if interrupts.stop.is_set() && !has_command { Decision::Stop } else { Decision::Continue }
+    };
+    let mut decide = decide;
+    let metered = meter.watch(|now| decide(now.rows, now.lost.iter().map(|lost| lost.count).sum()));
+    let metering_end = metered.map_err(|failure| failure.refusal.to_string())?;
+    // The report of a command goes where that of `ready` goes: what the command prints stays apart.
+    let report = report(&sums, &metering_end);
+    let _ = if has_command { io::stderr().write_all(report.as_bytes()) } else { io::stdout().write_all(report.as_bytes()) };
+    Ok(status(&metering_end, &sums))
+}
+
+/// As `loadgo meter`: the command's own status, and 1 if records were lost.
+fn status(metering_end: &MeteringResult, sums: &Sums) -> u8 {
+    match metering_end.exit.as_ref().map_or(0, status_of) {
+        0 if sums.time_ns.is_empty() => COULD_NOT_RUN_STATUS,
+        0 => u8::from(sums.lost > 0),
+        status => status,
+    }
+}
+
+/// The sums over all spans.
+#[derive(Default)]
+struct Sums {
+    /// Time of all processors by its category.
+    time_ns: BTreeMap<&'static str, u64>,
+    /// Processor time by process.
+    process_ns: BTreeMap<String, u64>,
+    spans_ns: BTreeMap<u64, u64>,
+    lost: u64,
+}
+
+impl Sums {
+    fn add(&mut self, rows: Option<&MeterRows>, lost: u64) {
+        self.lost += lost;
+        let Some(rows) = rows else { return };
+        for row in &rows.time {
+            *self.time_ns.entry(row.category).or_default() += row.time_ns;
+            self.spans_ns.insert(row.at.0, row.span_ns);
+        }
+        for row in &rows.processes {
+            *self.process_ns.entry(row.who.to_string()).or_default() += row.cpu_ns;
+        }
+    }
+}
+
+/// The report: the host, the shares of its time, and the processes that took most of it.
+fn report(sums: &Sums, metering_end: &MeteringResult) -> String {
+    let host = describe();
+    let (whole, length): (u64, u64) = (sums.time_ns.values().sum(), sums.spans_ns.values().sum());
+    let processors = whole.checked_div(length).unwrap_or(0);
+    let mut lines = vec![format!("{} of {} ({}, {processors} processors)", span(length), host.hostname, host.kernel)];
+    let shares = |parts: Vec<(String, u64)>, most: usize| {
+        parts
+            .into_iter()
+            .take(most)
+            .map(|(name, ns)| format!("  {:>7}  {name}", share(ns as f64, whole as f64)))
+            .collect::<Vec<_>>()
+    };
+    lines.push("the processors' time:".into());
+    lines.extend(shares(largest(sums.time_ns.iter().map(|(name, ns)| ((*name).to_owned(), *ns))), usize::MAX));
+    lines.push("of it, the busiest processes:".into());
+    lines.extend(shares(largest(sums.process_ns.clone()), SHOWN_PROCESSES));
+    lines.extend((sums.lost > 0).then(|| format!("{} records were lost", sums.lost)));
+    lines.extend(metering_end.notes.iter().map(|note| format!("note: {note}")));
+    lines.join("\n") + "\n"
+}
+
+fn largest(parts: impl IntoIterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+    let mut parts: Vec<_> = parts.into_iter().filter(|(_, ns)| *ns > 0).collect();
+    parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    parts
+}

@@ -1,0 +1,80 @@
+//! The keys of a command: those of its route, those of other work, and those beside them.
+
+use super::{route, storage};
+use crate::notation::values::{NUMBER_LAW_VALUE, TIME_LAW_VALUE};
+use loadgo_core::notation::shape::{
+    KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, SHARE_VALUE, TableShape, ValueShape, key, needed,
+};
+
+/// The commands: each has a route or other work, and may be like another one.
+pub(super) const COMMAND_MAP_SHAPE: ValueShape = ValueShape::Map(&MapShape { names: PLAIN_NAME, value: COMMAND, fewest: 1 });
+const COMMAND: ValueShape = ValueShape::Any(&[
+    ValueShape::Table(&TableShape { keys: &ROUTED, rules: &[] }),
+    ValueShape::Table(&TableShape { keys: &WORKING, rules: &[] }),
+    ValueShape::Table(&TableShape { keys: &LIKE_AND_ROUTED, rules: &[] }),
+    ValueShape::Table(&TableShape { keys: &LIKE_AND_WORKING, rules: &[] }),
+]);
+
+const ROUTED: [KeyShape; 4] = joined(&STANDING, WORK.split_at(1).0);
+const WORKING: [KeyShape; 20] = joined(&STANDING, WORK.split_at(1).1);
+const LIKE_AND_ROUTED: [KeyShape; 5] = joined(&[LIKE], &ROUTED);
+const LIKE_AND_STANDING: [KeyShape; 5] = joined(&[LIKE, key("cpu", TIME_LAW_VALUE)], &STANDING);
+const LIKE_AND_WORKING: [KeyShape; 21] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
+
+/// All keys that a command may have.
+pub(super) const COMMAND_KEYS: [KeyShape; 22] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
+
+const LIKE: KeyShape = needed("like", ValueShape::Text("name of a command"));
+
+/// The keys that a command may have beside those of its work.
+const STANDING: [KeyShape; 3] = [
+    key("priority", ValueShape::Whole(0, MOST_31_BITS)),
+    key("nice", ValueShape::Whole(-20, 19)),
+    key("status", ValueShape::Whole(0, 255)),
+];
+
+/// The keys of a command's work: its route, then all that a route replaces.
+const WORK: [KeyShape; 18] = [
+    needed("route", route::STAGE_LIST_SHAPE),
+    needed("cpu", TIME_LAW_VALUE),
+    key("program", ValueShape::Text("name")),
+    key("pages", NUMBER_LAW_VALUE),
+    key("common", SHARE_VALUE),
+    key("image_words", NUMBER_LAW_VALUE),
+    key("segment_faults", NUMBER_LAW_VALUE),
+    key("bound_faults", NUMBER_LAW_VALUE),
+    key("wall_crossings", NUMBER_LAW_VALUE),
+    key("processes", NUMBER_LAW_VALUE),
+    key("lines_out", NUMBER_LAW_VALUE),
+    key("line_bytes", NUMBER_LAW_VALUE),
+    key("line_cpu", TIME_LAW_VALUE),
+    key("line_faults", NUMBER_LAW_VALUE),
+    key("line_walls", NUMBER_LAW_VALUE),
+    key("network_bytes", ValueShape::Any(&[NOT_NEGATIVE, ValueShape::Text("law of numbers, or argument(1)")])),
+    key("network_byte_cpu", TIME_LAW_VALUE),
+    key("requests", storage::REQUEST_MAP_SHAPE),
+];
+
+/// Keys of a command's work, which a route replaces.
+pub(super) const WORK_KEYS: [&str; 18] = names(&WORK);
+
+const fn joined<const LENGTH: usize>(first: &[KeyShape], second: &[KeyShape]) -> [KeyShape; LENGTH] {
+    assert!(first.len() + second.len() == LENGTH);
+    let mut keys = [first[0]; LENGTH];
+    let mut index = 1;
+    while index < LENGTH {
+        keys[index] = if index < first.len() { first[index] } else { second[index - first.len()] };
+        index += 1;
+    }
+    keys
+}
+
+const fn names<const LENGTH: usize>(keys: &[KeyShape; LENGTH]) -> [&'static str; LENGTH] {
+    let mut names = [""; LENGTH];
+    let mut index = 0;
+    while index < LENGTH {
+        names[index] = keys[index].key;
+        index += 1;
+    }
+    names
+}
