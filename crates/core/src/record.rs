@@ -329,6 +329,33 @@ pub struct SessionUsageRow {
     pub system_ticks_us: u64,
 }
 
+/// A row of `user_limits`: what a user's own limits cost in a span, as the kernel counts it. `None`: not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserLimitRow {
+    /// The end of the span.
+    pub at: Instant,
+    /// The length of the span: the time since the user's previous row. Spans without a change have no row.
+    pub span_ns: u64,
+    /// The user.
+    pub user: UserId,
+    /// Processor time that the user's processes took.
+    pub cpu_ns: Option<u64>,
+    /// Periods of the quota in which they wanted a processor.
+    pub periods: Option<u64>,
+    /// Those of them in which the quota was used up.
+    pub throttled_periods: Option<u64>,
+    /// Time for which they were held back, summed over processors.
+    pub throttled_ns: Option<u64>,
+    /// How often memory was wanted beyond the limit.
+    pub memory_refusals: Option<u64>,
+    /// Processes killed for want of memory.
+    pub memory_kills: Option<u64>,
+    /// The most memory held since the log-in.
+    pub memory_peak_bytes: Option<u64>,
+    /// How often a new process was refused.
+    pub pids_refusals: Option<u64>,
+}
+
 /// Rows of all meter tables for one span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterRows {
@@ -350,14 +377,17 @@ pub struct MeterRows {
     pub memory: Vec<MemoryRow>,
     /// Rows of `session_usage`.
     pub session_usage: Vec<SessionUsageRow>,
+    /// Rows of `user_limits`.
+    pub user_limits: Vec<UserLimitRow>,
 }
 
 impl MeterRows {
     /// Number of rows, and the end of the span of the first `time` row.
     pub fn rows(&self) -> (u64, Instant) {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
-        let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len(), self.session_usage.len()];
-        let count = by_span.iter().chain(&others).sum::<usize>();
+        let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
+        let by_user = [self.session_usage.len(), self.user_limits.len()];
+        let count = by_span.iter().chain(&others).chain(&by_user).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

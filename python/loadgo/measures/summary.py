@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_c
 from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, hosts_figures
+from loadgo.measures.limit_costs import LimitCosts, limit_costs_of
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.other_work import OtherWork, other_work_of
@@ -78,6 +79,8 @@ class RunDescription:
     """The kernel meters: the table `meters`; empty where the run's folder has none."""
     usage: Mapping[str, Any]
     """The source of each interaction's usage: the table `usage`."""
+    limit_each: Mapping[str, Any] = field(default_factory=dict)
+    """Limits of each user: the table `limit_each`; empty without limits."""
     users_run: str = ""
     """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
@@ -137,6 +140,8 @@ class Summary(LoadSummary):
     """The hosts of a run on several, in the order of their users; empty for any other run."""
     drivers: tuple[DriverFigures, ...] = ()
     """The drivers of a run with several, in the order of their users; empty for any other run."""
+    limit_costs: LimitCosts | None = None
+    """What limits of their own cost the users in the whole run; None without such limits."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -188,6 +193,7 @@ def summarize(
         fit_warnings=tables.fit_warnings,
         hosts=hosts_figures(tables, stretch, rows),
         drivers=drivers_figures(tables.conditions),
+        limit_costs=limit_costs_of(tables),
     )
 
 
@@ -304,6 +310,7 @@ def _run_description(tables: Tables) -> RunDescription:
         load=load,
         conditions=description.get("conditions", {}),
         limit=description.get("limit", {}),
+        limit_each=description.get("limit_each", {}),
         meters=description.get("meters", {}),
         usage=description.get("usage", {}),
         users_run=tables.users_run,

@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
@@ -23,6 +23,7 @@ from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
+from loadgo.sizing.knobs.knob import parse_class_limits
 from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
@@ -64,6 +65,13 @@ class SearchOptions:
     choice: WorkerChoice = DEFAULT_CHOICE
     sudo: bool = False
     """Whether the agent on another host runs by `sudo`."""
+    limit_each: tuple[str, ...] = ()
+    """The limits of each user, and of single classes."""
+
+
+def texts_of(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The texts of an argument that takes several; a text alone is one of them."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def capacity(
@@ -79,6 +87,7 @@ def capacity(
     typing: float | str | None = None,
     set: Sequence[str] = (),
     limit: str | None = None,
+    limit_each: str | Sequence[str] = (),
     meters: str | None = None,
     driver: Driver = DEFAULT_DRIVER,
     shortest: float | str | None = None,
@@ -114,6 +123,8 @@ def capacity(
         typing: The typing rate instead of the script's, in characters a second or as a text such as `12 chars/s`.
         set: Values of the machine file, as `KEY=VALUE`.
         limit: Limits of all users of a host together, such as `memory=256M,cpus=1`.
+        limit_each: Limits of each user of this host, such as `cpus=2,pids=200`. In a mix, `CLASS:cpus=0.5` replaces
+            them for the users of one class.
         meters: The meters of a host: `none`, `cheap`, `cheap,profile` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on
@@ -162,6 +173,7 @@ def capacity(
         draws=draws,
         choice=WorkerChoice(workers, executor),
         sudo=sudo,
+        limit_each=texts_of(limit_each),
     )
     settings = RunSettings(think, typing, tuple(set), limit, None, meters, driver)
     with failed_runs_named(out):
@@ -178,8 +190,18 @@ def find_capacity(
     trial_progress: ReportTrial | None = None,
 ) -> Capacity:
     """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
-    script_or_mix = _script_or_mix(script, options.mix)
-    site = prepare_site(script_or_mix, on, settings, sudo=options.sudo, tariff=options.tariff, out=options.out)
+    script_or_mix = script_or_mix_of(script, options.mix)
+    classes = [each.name for each in script_or_mix.classes] if isinstance(script_or_mix, UserMix) else []
+    everybody, by_class = parse_class_limits(options.limit_each, classes)
+    site = prepare_site(
+        script_or_mix,
+        on,
+        replace(settings, limit_each=everybody),
+        sudo=options.sudo,
+        tariff=options.tariff,
+        out=options.out,
+        class_limits=by_class,
+    )
     options.choice.check(is_simulated=not site.live)
     search = SiteSearch(site, search_goal(options, site), trial_lengths(options, site), options.seed)
     goal, lengths = search.goal, search.lengths
@@ -212,7 +234,7 @@ def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
     return plan_draws(machine["machine_text"], machine["set"], options.draws, options.seed, file=machine["machine"])
 
 
-def _script_or_mix(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
+def script_or_mix_of(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
     """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`."""
     if (script is None) == (mix is None):
         raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
@@ -250,7 +272,15 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
 
 def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
     """The shortest and the longest trial. Options that contradict raise `ValueError`."""
-    shortest, longest = (DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S) if site.live else (0.0, math.inf)
+    return trial_lengths_on_host(options) if site.live else _trial_lengths(options, 0.0, math.inf)
+
+
+def trial_lengths_on_host(options: SearchOptions) -> TrialLengths:
+    """The shortest and the longest trial on a host. Options that contradict raise `ValueError`."""
+    return _trial_lengths(options, DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S)
+
+
+def _trial_lengths(options: SearchOptions, shortest: float, longest: float) -> TrialLengths:
     if options.shortest is not None:
         shortest = span_s(options.shortest, "shortest")
     if options.longest is not None:

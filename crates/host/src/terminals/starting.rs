@@ -329,7 +329,8 @@ impl Starter {
             None => Vec::new(),
         };
         let directory = c_string(home.as_os_str().as_bytes());
-        let place = LaunchSetup { environment: &environment, directory: &directory, join: &join };
+        let nice = ground.groups.as_ref().and_then(|groups| groups.nice_of(user));
+        let place = LaunchSetup { environment: &environment, directory: &directory, join: &join, nice };
         let (master, pid) = self.spawner.spawn(&self.programs[ground.destinations.index_of(user)], &place)?;
         let added = ground.terminals.add(master.as_fd(), u64::from(user));
         Ok(StartedSession { master, pid, account: ground.accounts.open(user), added })
