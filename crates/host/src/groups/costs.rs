@@ -30,13 +30,15 @@ impl Groups {
         let quota = self.read_of_user(user, "cpu.stat").unwrap_or_default();
         let memory = ["memory.events", "memory.oom_control"].iter().find_map(|file| self.read_of_user(user, file));
         let memory = memory.unwrap_or_default();
-        let alone = |file| self.read_of_user(user, file).and_then(|text| text.trim().parse().ok());
+        let alone = |file| self.read_of_user(user, file).and_then(|text| text.trim().parse::<u64>().ok());
         LimitCounts {
             cpu_ns: self.user_cpu_ns(user).ok(),
             periods: count(&quota, "nr_periods"),
             throttled_periods: count(&quota, "nr_throttled"),
             throttled_ns: count(&quota, "throttled_time").or_else(|| Some(count(&quota, "throttled_usec")? * 1000)),
-            memory_refusals: count(&memory, "max").or_else(|| alone("memory.failcnt")),
+            // Of v1, memory with paging has a limit and a count of its own.
+            memory_refusals: count(&memory, "max")
+                .or_else(|| Some(alone("memory.failcnt")? + alone("memory.memsw.failcnt").unwrap_or(0))),
             memory_kills: count(&memory, "oom_kill"),
             memory_peak_bytes: alone("memory.peak").or_else(|| alone("memory.max_usage_in_bytes")),
             pids_refusals: count(&self.read_of_user(user, "pids.events").unwrap_or_default(), "max"),

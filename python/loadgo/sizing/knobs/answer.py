@@ -29,13 +29,18 @@ def answer_of(
     met = [value for value, stands in standing.stands.items() if stands == "met"]
     missed = [value for value, stands in standing.stands.items() if stands == "missed"]
     kept, each = _targets_in_words(targets), "" if knob.scope == "limit" else " each"
-    if standing.crossing is not None:
+    if standing.crossing is not None and not standing.is_narrow(knob):
         crossing = standing.crossing
         interval = (max(crossing.low, knob.low), min(crossing.high, knob.high))
         value = min(max(crossing.users, interval[0]), interval[1])
         shown = f"{knob.in_words(value)}{each} ({_ends(knob, interval)})"
         words = f"{standing.side.capitalize()} {shown} keep {kept}.{_other_end(knob, standing)}"
         return KnobAnswer("stopped" if stopped else "found", value, interval, words)
+    if standing.bracket is not None and standing.is_narrow(knob):
+        low, high = standing.bracket
+        value, other = (low, high) if standing.side == "at most" else (high, low)
+        words = f"{standing.side.capitalize()} {knob.in_words(value)}{each} keep {kept}; {knob.in_words(other)} do not."
+        return KnobAnswer("stopped" if stopped else "found", value, standing.bracket, words)
     if standing.bracket is not None:
         low, high = standing.bracket
         value = low if standing.side == "at most" else high
@@ -62,7 +67,7 @@ def safe_value(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> float 
     """The value to recommend: the end of the interval at which the targets are surely met."""
     if answer.value is None or answer.interval is None:
         return None
-    if standing.crossing is None:
+    if standing.crossing is None or standing.is_narrow(knob):
         return knob.rounded(answer.value)
     return knob.rounded(answer.interval[0] if standing.side == "at most" else answer.interval[1])
 

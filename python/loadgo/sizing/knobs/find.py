@@ -122,7 +122,7 @@ def find_knob(
     trials: list[KnobTrial] = []
     with catch_stop_signals() as stop:
         while len(trials) < search.most_trials and not stop.is_set():
-            standing = standing_of(trials, goal) if trials else KnobStanding({}, "at most", None, None)
+            standing = standing_of(search.knob, trials, goal) if trials else KnobStanding({}, "at most", None, None)
             value = next_value(search.knob, trials, standing)
             if value is None:
                 break
@@ -177,7 +177,7 @@ def _trial_in_words(search: KnobSearch, each: KnobTrial, goal: SearchGoal) -> st
 def _result(
     search: KnobSearch, site: TrialSite, goal: SearchGoal, trials: Sequence[KnobTrial], *, stopped: bool
 ) -> KnobCapacity:
-    standing = standing_of(trials, goal) if trials else KnobStanding({}, "at most", None, None)
+    standing = standing_of(search.knob, trials, goal) if trials else KnobStanding({}, "at most", None, None)
     answer = answer_of(search.knob, standing, goal.targets, len(trials), stopped=stopped)
     points = tuple(
         KnobPoint(

@@ -41,6 +41,11 @@ class Knob:
         """The knob's name as it is written: `limit-each.cpus`."""
         return ".".join(part for part in (self.scope, self.user_class, self.name) if part)
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether users slow down with the limit, bit by bit; too little memory and too few processes fail at once."""
+        return self.name in ("cpus", "io")
+
     def rounded(self, value: float) -> float:
         """The value that is tried for `value`: whole for processes and bytes, and of three digits for processors."""
         value = min(max(value, self.low), self.high)

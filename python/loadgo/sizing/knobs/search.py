@@ -2,8 +2,9 @@
 
 The first trials are spread evenly over the range, on the scale of ratios. Where the targets are met at one value and
 missed at the next, the line of a host's trials (`host_line`) gives the crossing, over the logarithm of the value, and
-further trials lie on both sides of it. A limit may help some users and hinder others, so that the targets may be missed
-at both ends of the range. Then the search is for the largest value that meets them.
+further trials lie on both sides of it. Limits of memory and processes fail at once: there the range between the two
+values is halved until they are neighbours. A limit may help some users and hinder others, so that the targets may be
+missed at both ends of the range. Then the search is for the largest value that meets them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ FIRST_VALUES = 5
 """Number of values that are tried first, the ends of the range among them."""
 NARROW_RATIO = 1.35
 """A search ends when the upper end of the interval is at most this many times the lower one."""
+_ADJACENT_RATIO = 1.06
+"""Two values of this ratio are neighbours, of which one meets the targets and the other does not."""
 _BRACKET_FACTORS = (0.85, 1.18)
 """Trials near the crossing are placed at these ratios to it, in turn."""
 _SCALE = 1e3
@@ -53,6 +56,13 @@ class KnobStanding:
     crossing: LimitCrossing | None
     """The crossing, in values of the limit; None while no line fits."""
 
+    def is_narrow(self, knob: Knob) -> bool:
+        """Whether no value lies between the ends of the bracket that would be worth a trial."""
+        if self.bracket is None:
+            return False
+        low, high = self.bracket
+        return high <= _ADJACENT_RATIO * low or knob.rounded(math.sqrt(low * high)) in self.bracket
+
 
 def first_values(knob: Knob) -> list[float]:
     """The values of the first trials: the middle, then the ends, then those between."""
@@ -63,8 +73,8 @@ def first_values(knob: Knob) -> list[float]:
     return list(dict.fromkeys([*ends, *spread]))
 
 
-def standing_of(trials: Sequence[KnobTrial], goal: SearchGoal) -> KnobStanding:
-    """What the trials say so far."""
+def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> KnobStanding:
+    """What the trials say so far. A crossing outside of the bracket is none: the curve is no line there."""
     values = sorted({each.value for each in trials})
     stands = {value: _stands_at(value, trials, goal) for value in values}
     met = [value for value in values if stands[value] == "met"]
@@ -73,7 +83,9 @@ def standing_of(trials: Sequence[KnobTrial], goal: SearchGoal) -> KnobStanding:
     bracket = None
     if met and missed:
         bracket = _bracket_above(met, missed) if side == "at most" else _bracket_below(met, missed)
-    crossing = _crossing(trials, goal, side, bracket) if bracket else None
+    crossing = _crossing(trials, goal, side, bracket) if bracket and knob.is_smooth else None
+    if bracket and crossing and not bracket[0] <= crossing.users <= bracket[1]:
+        crossing = None
     return KnobStanding(stands, side, bracket, crossing)
 
 
@@ -85,16 +97,25 @@ def next_value(knob: Knob, trials: Sequence[KnobTrial], standing: KnobStanding) 
             return value
     if standing.bracket is None:
         return _undecided(tried, standing)
+    if standing.is_narrow(knob):
+        return None
     if standing.crossing is None:
         low, high = standing.bracket
         between = knob.rounded(math.sqrt(low * high))
-        return between if between not in (low, high) else min((low, high), key=tried.count)
+        # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
+        return between if between not in tried else _between(knob, tried, low, high)
     crossing = standing.crossing
     if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low:
         return None
     below = sum(value < crossing.users for value in tried if _is_near(value, crossing.users))
     above = sum(value >= crossing.users for value in tried if _is_near(value, crossing.users))
     return knob.rounded(crossing.users * _BRACKET_FACTORS[below > above])
+
+
+def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> float:
+    """A value within the bracket, of those that were tried least."""
+    thirds = [knob.rounded(low * (high / low) ** (part / 4)) for part in (1, 2, 3)]
+    return min(thirds, key=tried.count)
 
 
 def _undecided(tried: Sequence[float], standing: KnobStanding) -> float | None:
