@@ -9,8 +9,9 @@ from typing import Any
 
 import loadgo
 import pytest
-from loadgo.errors import BadArgument
-from support.outside import NEEDS_ROOT, Bench, groups_of, left_behind, phase_has_begun, wait_until, with_own_state
+from loadgo.errors import BadArgument, BadRun
+from loadgo.records.tables import read_stream
+from support.outside import NEEDS_ROOT, Bench, groups_of, left_behind, wait_until, with_own_state
 
 pytestmark = NEEDS_ROOT
 
@@ -28,7 +29,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def costs_of(bench: Bench, run: str = "kept") -> dict[str, Any]:
-    """What the limits cost, as the report has it."""
+    """The costs of the limits, as the report has them."""
     told = json.loads(bench.typed("report", run, "--format", "json").stdout)
     costs: dict[str, Any] = told["limit_costs"]
     return costs
@@ -104,7 +105,7 @@ def test_a_user_who_wants_too_much_is_refused_and_the_other_is_not(bench: Bench)
     assert [row["user"] for row in costs["users"]] == [1, 2]
     for row in costs["users"]:
         assert row["memory_kills"] >= 1
-        assert row["memory_refusals"] >= 1
+        assert row["memory_refusals"] is None or row["memory_refusals"] >= 1, "v1 of new kernels counts none"
         assert 0 < row["memory_peak_bytes"] <= 64 << 20
         assert row["pids_refusals"] >= 1
     assert costs["everybody"]["memory_kills"] == sum(row["memory_kills"] for row in costs["users"])
@@ -122,12 +123,21 @@ def test_limits_of_all_and_of_each_hold_together(bench: Bench) -> None:
     assert left_behind(bench) == []
 
 
+def has_rows(stream: Path) -> bool:
+    """Whether a table of a run that goes on has a row."""
+    try:
+        rows = read_stream(stream)
+    except (BadRun, FileNotFoundError):
+        return False
+    return rows is not None and len(rows) >= 2
+
+
 def test_the_next_run_removes_the_groups_of_a_killed_one(bench: Bench) -> None:
     own, _ = with_own_state(bench)
     lasting = bench.script('think = "fixed(20ms)"\nlines = ["true"]\n', "lasting")
     options = ("--users", "2", "--for", "1h", "--limit-each", "cpus=1,memory=64M,pids=50,io=1G", "--quiet")
     running = bench.start("run", lasting, *options, "--out", "killed", before=own)
-    wait_until(lambda: phase_has_begun(bench.folder / "killed", "steady"), running)
+    wait_until(lambda: has_rows(bench.folder / "killed" / "user_limits.arrows"), running)
     running.kill()
     running.communicate()
     assert len(groups_of(bench)) >= 1

@@ -2,11 +2,14 @@
 //!
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
+mod user_limits;
+
 use std::sync::Arc;
 
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
+pub use user_limits::UserLimitRow;
 
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -327,33 +330,6 @@ pub struct SessionUsageRow {
     pub user_ticks_us: u64,
     /// Clock ticks that found them in the system, in microseconds.
     pub system_ticks_us: u64,
-}
-
-/// A row of `user_limits`: what a user's own limits cost in a span, as the kernel counts it. `None`: not counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UserLimitRow {
-    /// The end of the span.
-    pub at: Instant,
-    /// The length of the span: the time since the user's previous row. Spans without a change have no row.
-    pub span_ns: u64,
-    /// The user.
-    pub user: UserId,
-    /// Processor time that the user's processes took.
-    pub cpu_ns: Option<u64>,
-    /// Periods of the quota in which they wanted a processor.
-    pub periods: Option<u64>,
-    /// Those of them in which the quota was used up.
-    pub throttled_periods: Option<u64>,
-    /// Time for which they were held back, summed over processors.
-    pub throttled_ns: Option<u64>,
-    /// How often memory was wanted beyond the limit.
-    pub memory_refusals: Option<u64>,
-    /// Processes killed for want of memory.
-    pub memory_kills: Option<u64>,
-    /// The most memory held since the log-in.
-    pub memory_peak_bytes: Option<u64>,
-    /// How often a new process was refused.
-    pub pids_refusals: Option<u64>,
 }
 
 /// Rows of all meter tables for one span.

@@ -5,7 +5,7 @@
 
 pub mod accounts;
 pub(crate) mod costs;
-mod each;
+pub(crate) mod each;
 pub mod hierarchy;
 
 use accounts::Accounts;

@@ -84,8 +84,8 @@ fn run_as_user(limit: &str) -> Result<(), Box<dyn Error>> {
 /// Runs the script with `limit`, after this process has been moved into the user's group.
 fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     stdin().read_line(&mut String::new())?;
-    let each = limit.strip_prefix("each ");
-    let limit_of_all = each.is_none().then_some(limit);
+    let limit_of_each = limit.strip_prefix("each ");
+    let limit_of_all = limit_of_each.is_none().then_some(limit);
     let spec = RunSpec {
         id: "limited".into(),
         folder: format!("/tmp/{limit}").into(),
@@ -100,7 +100,11 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     let request = Request {
         spec,
         limit: limit_of_all.map(Limit::parse).transpose().map_err(|refusal| refusal.to_string())?,
-        limit_each: each.map(EachLimit::parse).transpose().map_err(|refusal| refusal.to_string())?.map(UserLimits::of_everybody),
+        limit_each: limit_of_each
+            .map(EachLimit::parse)
+            .transpose()
+            .map_err(|refusal| refusal.to_string())?
+            .map(UserLimits::of_everybody),
         scheduling: Wanted::default(),
         meters: TierAsked::No,
         usage_every: None,

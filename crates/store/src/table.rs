@@ -205,7 +205,7 @@ tables! {
         system_ticks_us: u64 = row.system_ticks_us,
     }
 
-    /// What limits of their own cost users.
+    /// Costs of users' own limits.
     UserLimits, user_limits(rows: &[UserLimitRow]), row {
         at_ns: u64 = row.at.0,
         span_ns: u64 = row.span_ns,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -30,7 +30,7 @@ from loadgo.cli.output import (
     error_console,
     errors_as_messages,
 )
-from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.documents.formats import ReportFormat
 from loadgo.errors import BadArgument
 
@@ -134,30 +134,17 @@ def capacity(
         if vary is not None:
             asked = {"max_users": max_users, "within": within, "longest": longest, "draws": draws, "workers": workers}
             check_varied({**asked, "set": set, "sudo": sudo or None})
-            with progress_and_notes(error_console(), shown=not quiet) as (show_trial, note):
-                found = loadgo.capacity_of_limit(
-                    script,
-                    vary=vary,
-                    target=target,
-                    on=on,
-                    users=users,
-                    mix=mix,
-                    think=think,
-                    typing=typing,
-                    limit=limit,
-                    limit_each=limit_each or (),
-                    meters=meters,
-                    shortest=shortest,
-                    trials=trials,
-                    seed=seed,
-                    tariff=tariff,
-                    out=out,
-                    progress=note,
-                    trial_progress=show_trial,
-                )
-            page.show(found)
-            page.print_warnings(found.limit_warnings if quiet else ())
-            _exit(found)
+            choices: dict[str, Any] = {
+                "users": users,
+                "mix": mix,
+                "think": think,
+                "typing": typing,
+                "limit": limit,
+                "meters": meters,
+            }
+            choices |= {"shortest": shortest, "trials": trials, "seed": seed, "tariff": tariff, "out": out, "on": on}
+            choices |= {"limit_each": limit_each or (), "target": target, "vary": vary}
+            _print_limit(script, choices, page, quiet=quiet)
         if users is not None:
             raise BadArgument("`users` is for a search over a limit: `vary`").about("users", "vary")
         with progress_and_notes(error_console(), shown=not quiet) as (show_trial, note):
@@ -189,6 +176,17 @@ def capacity(
         page.show(answer)
         page.print_warnings((*answer.fit_warnings, *(answer.limit_warnings if quiet else ())))
         _exit(answer)
+
+
+def _print_limit(script: str | None, choices: Mapping[str, Any], page: PageOutput, *, quiet: bool) -> NoReturn:
+    """Searches a limit, prints the answer, and exits with its status."""
+    from loadgo.cli.progress import progress_and_notes
+
+    with progress_and_notes(error_console(), shown=not quiet) as (show_trial, note):
+        answer = loadgo.capacity_of_limit(script, **choices, progress=note, trial_progress=show_trial)
+    page.show(answer)
+    page.print_warnings(answer.limit_warnings if quiet else ())
+    _exit(answer)
 
 
 def check_varied(asked: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""What limits of their own cost the users of a run, from the kernel's counts of their control groups."""
+"""Costs of the users' own limits in a run, from the kernel's counts of their control groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SUMS = ("cpu_ns", "periods", "throttled_periods", "throttled_ns", "memory_refus
 
 @dataclass(frozen=True)
 class LimitCost:
-    """What the limits cost one user, or all users together, in the whole run. None was not counted."""
+    """Costs of the limits of one user, or of all users together, in the whole run. None was not counted."""
 
     user: int | None
     """The user; None for all users together."""
@@ -24,7 +24,7 @@ class LimitCost:
     periods: int | None
     """The periods of the quota in which they wanted a processor."""
     throttled_periods: int | None
-    """Those of them in which the quota was used up."""
+    """The periods of the quota in which it was used up."""
     throttled_ns: int | None
     """The time for which they were held back, summed over processors."""
     memory_refusals: int | None
@@ -51,7 +51,7 @@ class LimitCost:
 
 @dataclass(frozen=True)
 class LimitCosts:
-    """What the limits cost each user, and all users together."""
+    """Costs of the limits of each user, and of all users together."""
 
     users: tuple[LimitCost, ...]
     """In the order of the users' numbers."""

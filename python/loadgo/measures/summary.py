@@ -141,7 +141,7 @@ class Summary(LoadSummary):
     drivers: tuple[DriverFigures, ...] = ()
     """The drivers of a run with several, in the order of their users; empty for any other run."""
     limit_costs: LimitCosts | None = None
-    """What limits of their own cost the users in the whole run; None without such limits."""
+    """Costs of the users' own limits in the whole run; None without such limits."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""

@@ -1,4 +1,4 @@
-"""The table of the limits for each user: what they cost whom."""
+"""The table of the limits for each user and their costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_USERS = 20
 
 
 def limits_table(summary: Summary) -> Table | None:
-    """What the limits cost each user, those first who were held back longest; None without limits for each user."""
+    """The costs by user, those first who were held back longest; None without limits for each user."""
     costs = summary.limit_costs
     if costs is None:
         return None

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
+from loadgo.distribution.choice import WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
-from loadgo.notation.quantities import span_s
 from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.folders import check_out, failed_runs_named
 from loadgo.running.host import DEFAULT_DRIVER, Driver
@@ -24,10 +22,11 @@ from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.knobs.knob import parse_class_limits
-from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
+from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
+from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
@@ -41,37 +40,8 @@ from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
 """Defaults of the largest number of trials; a trial on a host takes real time."""
-DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
-"""Defaults of the shortest and the longest trial on a host."""
 MOST_TRIAL_INTERACTIONS = 200_000
 """Most interactions of one trial."""
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """The options of a search; None means the default."""
-
-    target: str | Sequence[str]
-    max_users: int | None = None
-    mix: str | None = None
-    within: int | None = None
-    shortest: float | str | None = None
-    longest: float | str | None = None
-    trials: int | None = None
-    seed: int = 1
-    tariff: str = "default"
-    out: Path | None = None
-    draws: int | None = None
-    choice: WorkerChoice = DEFAULT_CHOICE
-    sudo: bool = False
-    """Whether the agent on another host runs by `sudo`."""
-    limit_each: tuple[str, ...] = ()
-    """The limits of each user, and of single classes."""
-
-
-def texts_of(given: str | Sequence[str]) -> tuple[str, ...]:
-    """The texts of an argument that takes several; a text alone is one of them."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def capacity(
@@ -234,15 +204,6 @@ def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
     return plan_draws(machine["machine_text"], machine["set"], options.draws, options.seed, file=machine["machine"])
 
 
-def script_or_mix_of(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
-    """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`."""
-    if (script is None) == (mix is None):
-        raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
-            "mix"
-        )
-    return script if script is not None else parse_mix(str(mix))
-
-
 def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
     """The goal of the search. Targets or options that make no sense raise `ValueError`."""
     targets = parse_targets(options.target)
@@ -268,30 +229,6 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
         most_trials=options.trials or (DEFAULT_MOST_TRIALS_HOST if site.live else DEFAULT_MOST_TRIALS_MACHINE),
         live=site.live,
     )
-
-
-def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
-    """The shortest and the longest trial. Options that contradict raise `ValueError`."""
-    return trial_lengths_on_host(options) if site.live else _trial_lengths(options, 0.0, math.inf)
-
-
-def trial_lengths_on_host(options: SearchOptions) -> TrialLengths:
-    """The shortest and the longest trial on a host. Options that contradict raise `ValueError`."""
-    return _trial_lengths(options, DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S)
-
-
-def _trial_lengths(options: SearchOptions, shortest: float, longest: float) -> TrialLengths:
-    if options.shortest is not None:
-        shortest = span_s(options.shortest, "shortest")
-    if options.longest is not None:
-        longest = span_s(options.longest, "longest")
-    if options.shortest is not None and options.longest is None:
-        longest = max(longest, shortest)
-    if options.longest is not None and options.shortest is None:
-        shortest = min(longest, shortest)
-    if shortest > longest:
-        raise BadArgument(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
-    return TrialLengths(shortest, longest)
 
 
 def assemble_capacity(

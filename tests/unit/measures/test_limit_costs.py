@@ -1,4 +1,4 @@
-"""What limits of their own cost users: sums over spans, shares, and what was not counted."""
+"""Costs of users' own limits: sums over spans, shares, and what was not counted."""
 
 from types import SimpleNamespace
 from typing import Any, cast

@@ -44,7 +44,7 @@ def searched(seed: int, *, sense: float = 1.0) -> list[KnobTrial]:
 
 def held_in(seeds: range, sense: float) -> int:
     """In how many seeds the interval holds the truth; each answer must be near it."""
-    held = 0
+    held_seeds = 0
     for seed in seeds:
         trials = searched(seed, sense=sense)
         standing = standing_of(KNOB, trials, GOAL)
@@ -53,11 +53,11 @@ def held_in(seeds: range, sense: float) -> int:
         assert standing.side == ("at most" if sense > 0 else "at least")
         assert answer.value == pytest.approx(TRUE_CPUS, rel=0.35)
         assert answer.interval is not None
-        held += answer.interval[0] <= TRUE_CPUS <= answer.interval[1]
+        held_seeds += answer.interval[0] <= TRUE_CPUS <= answer.interval[1]
         safe = safe_value(KNOB, answer, standing)
         assert safe is not None
         assert (safe <= answer.value) == (sense > 0)
-    return held
+    return held_seeds
 
 
 @pytest.mark.parametrize("sense", [1.0, -1.0], ids=["at most", "at least"])
@@ -126,7 +126,7 @@ def test_limits_by_class_are_read_and_their_mistakes_are_told() -> None:
 
 
 def search_of(**changes: object) -> KnobSearch:
-    asked: dict[str, object] = {
+    arguments: dict[str, object] = {
         "users": None,
         "limit_each": ["pids=200"],
         "targets": "p90 < 1s",
@@ -138,7 +138,7 @@ def search_of(**changes: object) -> KnobSearch:
         "out": None,
     }
     mix = parse_mix("hog-cpu=3,typical-user=57")
-    return knob_search(mix, "here", "limit-each.cpus=0.25:8", **(asked | changes))  # type: ignore[arg-type]
+    return knob_search(mix, "here", "limit-each.cpus=0.25:8", **(arguments | changes))  # type: ignore[arg-type]
 
 
 def test_a_mix_has_as_many_users_as_its_weights() -> None:
@@ -179,22 +179,22 @@ def test_simulated_machines_are_refused_in_words() -> None:
 
 def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> None:
     search = search_of(out=tmp_path)
-    result = _result(search, search.site_at(8.0), GOAL, searched(3), stopped=False)
-    text = result.report("text")
-    assert result.in_words in " ".join(text.split())
+    knob_capacity = _result(search, search.site_at(8.0), GOAL, searched(3), stopped=False)
+    text = knob_capacity.report("text")
+    assert knob_capacity.in_words in " ".join(text.split())
     assert "p90 over limit-each.cpus" in text
     assert "Files to put in place, below /etc" in text
-    told = json.loads(result.report("json"))
+    told = json.loads(knob_capacity.report("json"))
     assert told["knob"]["text"] == "limit-each.cpus"
-    assert "capacity-of-limit" in result.report("html")
+    assert "capacity-of-limit" in knob_capacity.report("html")
     slice_text = (tmp_path / "recommended/systemd/system/user-.slice.d/50-loadgo.conf").read_text()
     quota = float(slice_text.partition("CPUQuota=")[2].partition("%")[0])
-    assert result.interval is not None
-    assert quota == pytest.approx(100 * result.interval[0], rel=0.01)
+    assert knob_capacity.interval is not None
+    assert quota == pytest.approx(100 * knob_capacity.interval[0], rel=0.01)
     assert "TasksMax=200\n" in slice_text
-    assert result.in_words in slice_text
+    assert knob_capacity.in_words in slice_text
     assert "nproc\t200" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
-    assert json.loads((tmp_path / "capacity-of-limit.json").read_text())["answer"] == result.answer
+    assert json.loads((tmp_path / "capacity-of-limit.json").read_text())["answer"] == knob_capacity.answer
 
 
 def test_a_jump_is_found_between_two_neighbours() -> None:

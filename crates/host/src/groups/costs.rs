@@ -1,4 +1,4 @@
-//! What limits of their own have cost users, as the kernel counts it in their groups.
+//! Costs of users' own limits, as the kernel counts them in the users' groups.
 
 use super::Groups;
 use loadgo_core::system::UserId;
@@ -10,7 +10,7 @@ pub(crate) struct LimitCounts {
     pub cpu_ns: Option<u64>,
     /// Periods of the quota in which the user wanted a processor.
     pub periods: Option<u64>,
-    /// Those of them in which the quota was used up.
+    /// Periods of the quota in which it was used up.
     pub throttled_periods: Option<u64>,
     /// Time in which the quota was used up and processes were ready, summed over processors.
     pub throttled_ns: Option<u64>,
@@ -30,19 +30,28 @@ impl Groups {
         let quota = self.read_of_user(user, "cpu.stat").unwrap_or_default();
         let memory = ["memory.events", "memory.oom_control"].iter().find_map(|file| self.read_of_user(user, file));
         let memory = memory.unwrap_or_default();
-        let alone = |file| self.read_of_user(user, file).and_then(|text| text.trim().parse::<u64>().ok());
+        let alone = |file| self.number_of_user(user, file);
         LimitCounts {
             cpu_ns: self.user_cpu_ns(user).ok(),
             periods: count(&quota, "nr_periods"),
             throttled_periods: count(&quota, "nr_throttled"),
             throttled_ns: count(&quota, "throttled_time").or_else(|| Some(count(&quota, "throttled_usec")? * 1000)),
-            // Of v1, memory with paging has a limit and a count of its own.
-            memory_refusals: count(&memory, "max")
-                .or_else(|| Some(alone("memory.failcnt")? + alone("memory.memsw.failcnt").unwrap_or(0))),
+            memory_refusals: count(&memory, "max").or_else(|| self.failures_of_v1(user)),
             memory_kills: count(&memory, "oom_kill"),
             memory_peak_bytes: alone("memory.peak").or_else(|| alone("memory.max_usage_in_bytes")),
             pids_refusals: count(&self.read_of_user(user, "pids.events").unwrap_or_default(), "max"),
         }
+    }
+
+    /// The count of v1, where memory with paging has a limit and a count of its own. New kernels keep the files and count nothing
+    /// in them (6.18 does not), so that a zero says nothing.
+    fn failures_of_v1(&self, user: UserId) -> Option<u64> {
+        let counted = ["memory.failcnt", "memory.memsw.failcnt"].iter().filter_map(|file| self.number_of_user(user, file));
+        Some(counted.sum()).filter(|failures| *failures > 0)
+    }
+
+    fn number_of_user(&self, user: UserId, file: &str) -> Option<u64> {
+        self.read_of_user(user, file)?.trim().parse().ok()
     }
 }
 

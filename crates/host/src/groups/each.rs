@@ -1,5 +1,6 @@
 //! Groups of each user in the trees whose controllers hold each user to limits.
 
+use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -9,8 +10,16 @@ use loadgo_core::system::UserId;
 use super::{Groups, create_if_missing, enable_below};
 use crate::leftovers::Leftovers;
 use crate::leftovers::undo::remove_group;
-use crate::limits::each::{EachLimit, UserLimits};
 use crate::refusal::Refusal;
+
+/// Limits that can be written into the groups of a user.
+pub(crate) trait LimitUser: Debug + Send + Sync {
+    /// Writes the limits of `user` into the user's groups, of which there is one in each tree.
+    fn impose_on(&self, user: UserId, groups: &[PathBuf]) -> Result<(), Refusal>;
+
+    /// The nice value of all that `user` runs; `None`: that of loadgo.
+    fn nice_of(&self, user: UserId) -> Option<i32>;
+}
 
 /// The limits of each user, and the trees that keep them.
 #[derive(Debug, Default)]
@@ -18,14 +27,14 @@ pub(super) struct EachGroups {
     /// The run's groups in trees other than that of the accounts, below which each user has a group.
     pub trees: Vec<PathBuf>,
     /// `None`: nobody is limited alone.
-    limits: Option<UserLimits>,
+    limits: Option<Box<dyn LimitUser>>,
 }
 
 impl EachGroups {
     /// Writes the limits of `user` into the user's groups.
     pub(super) fn impose_on(&self, user: UserId, groups: &[PathBuf]) -> io::Result<()> {
         let Some(limits) = &self.limits else { return Ok(()) };
-        limits.of(user).impose(groups).map_err(|refusal| io::Error::other(refusal.why_not()))
+        limits.impose_on(user, groups).map_err(|refusal| io::Error::other(refusal.why_not()))
     }
 }
 
@@ -42,13 +51,13 @@ impl Groups {
         Ok(())
     }
 
-    /// Tries `limit` on groups of nobody, which are removed.
-    pub(crate) fn try_limit(&self, limit: &EachLimit) -> Result<(), Refusal> {
+    /// Makes groups of nobody for `impose`, which tries limits on them, and removes them.
+    pub(crate) fn try_on_groups(&self, impose: impl FnOnce(&[PathBuf]) -> Result<(), Refusal>) -> Result<(), Refusal> {
         let runs = [&self.run].into_iter().chain(&self.each.trees);
         let groups: Vec<PathBuf> = runs.map(|run| run.join("trial")).collect();
         let made = groups.iter().try_for_each(|path| create_if_missing(path));
         let tried = match made {
-            Ok(()) => limit.impose(&groups),
+            Ok(()) => impose(&groups),
             Err(error) => Err(Refusal::new("no group can be made for a user").because(error).with_remedy("run as root")),
         };
         // What stays is removed with the run's groups.
@@ -57,8 +66,8 @@ impl Groups {
     }
 
     /// Holds each user who logs in from now on to `limits`.
-    pub(crate) fn hold_each(&mut self, limits: UserLimits) {
-        self.each.limits = Some(limits);
+    pub(crate) fn hold_each(&mut self, limits: impl LimitUser + 'static) {
+        self.each.limits = Some(Box::new(limits));
     }
 
     /// Whether users are held to limits of their own.
@@ -68,7 +77,7 @@ impl Groups {
 
     /// The nice value of all that `user` runs.
     pub(crate) fn nice_of(&self, user: UserId) -> Option<i32> {
-        self.each.limits.as_ref()?.of(user).nice
+        self.each.limits.as_ref()?.nice_of(user)
     }
 
     /// The text of the first of the user's groups that has `file`.

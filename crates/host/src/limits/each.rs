@@ -14,6 +14,7 @@ use super::notation::{
 };
 use super::{limit_memory, limit_processors, write, write_if_some};
 use crate::groups::Groups;
+use crate::groups::each::LimitUser;
 use crate::groups::hierarchy::hierarchies;
 use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
@@ -85,7 +86,7 @@ impl EachLimit {
     }
 
     /// Writes the limits into the user's groups, of which there is one in each tree.
-    pub(crate) fn impose(&self, groups: &[PathBuf]) -> Result<(), Refusal> {
+    fn impose(&self, groups: &[PathBuf]) -> Result<(), Refusal> {
         let with = |files: &[&str]| {
             let held = groups.iter().find(|group| files.iter().any(|file| group.join(file).exists()));
             held.ok_or_else(|| {
@@ -110,6 +111,16 @@ impl EachLimit {
     fn within(&self, cpus_of_all: Option<f64>) -> EachLimit {
         let cpus = self.cpus.map(|cpus| cpus_of_all.map_or(cpus, |all| cpus.min(all)));
         EachLimit { cpus, ..self.clone() }
+    }
+}
+
+impl LimitUser for UserLimits {
+    fn impose_on(&self, user: UserId, groups: &[PathBuf]) -> Result<(), Refusal> {
+        self.of(user).impose(groups)
+    }
+
+    fn nice_of(&self, user: UserId) -> Option<i32> {
+        self.of(user).nice
     }
 }
 
@@ -141,7 +152,7 @@ impl UserLimits {
         for controller in kinds().flat_map(EachLimit::controllers) {
             groups.divide(controller, leftovers)?;
         }
-        kinds().try_for_each(|limit| groups.try_limit(&limit.within(cpus_of_all)))
+        kinds().try_for_each(|limit| groups.try_on_groups(|trial| limit.within(cpus_of_all).impose(trial)))
     }
 }
 

@@ -324,12 +324,10 @@ impl Starter {
         let home = ground.homes.join(format!("user-{user}"));
         login::lay_home(&ground.script, &home)?;
         let environment = login::environment(&ground.environment, &ground.script, user, &home, nonce);
-        let join = match &ground.groups {
-            Some(groups) => groups.add_user(user).map(|()| groups.join_paths(user))?,
-            None => Vec::new(),
-        };
+        let groups = ground.groups.as_ref();
+        let join = groups.map_or(Ok(Vec::new()), |groups| groups.add_user(user).map(|()| groups.join_paths(user)))?;
+        let nice = groups.and_then(|groups| groups.nice_of(user));
         let directory = c_string(home.as_os_str().as_bytes());
-        let nice = ground.groups.as_ref().and_then(|groups| groups.nice_of(user));
         let place = LaunchSetup { environment: &environment, directory: &directory, join: &join, nice };
         let (master, pid) = self.spawner.spawn(&self.programs[ground.destinations.index_of(user)], &place)?;
         let added = ground.terminals.add(master.as_fd(), u64::from(user));

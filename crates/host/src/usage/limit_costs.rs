@@ -1,4 +1,4 @@
-//! Rows of `user_limits`: what limits of their own cost users, span by span.
+//! Rows of `user_limits`: costs of users' own limits, span by span.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,19 +42,19 @@ impl LimitCosts {
 }
 
 fn difference(user: UserId, at: Instant, since: Instant, now: &LimitCounts, before: &LimitCounts) -> UserLimitRow {
-    let of = |count: fn(&LimitCounts) -> Option<u64>| count(now).map(|value| value.saturating_sub(count(before).unwrap_or(0)));
+    let added = |count: fn(&LimitCounts) -> Option<u64>| count(now).map(|value| value.saturating_sub(count(before).unwrap_or(0)));
     UserLimitRow {
         at,
         span_ns: at.since(since).0,
         user,
-        cpu_ns: of(|counts| counts.cpu_ns),
-        periods: of(|counts| counts.periods),
-        throttled_periods: of(|counts| counts.throttled_periods),
-        throttled_ns: of(|counts| counts.throttled_ns),
-        memory_refusals: of(|counts| counts.memory_refusals),
-        memory_kills: of(|counts| counts.memory_kills),
+        cpu_ns: added(|counts| counts.cpu_ns),
+        periods: added(|counts| counts.periods),
+        throttled_periods: added(|counts| counts.throttled_periods),
+        throttled_ns: added(|counts| counts.throttled_ns),
+        memory_refusals: added(|counts| counts.memory_refusals),
+        memory_kills: added(|counts| counts.memory_kills),
         memory_peak_bytes: now.memory_peak_bytes,
-        pids_refusals: of(|counts| counts.pids_refusals),
+        pids_refusals: added(|counts| counts.pids_refusals),
     }
 }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadgo.notation.figures import counted, in_words
+from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import Target
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobEnd
@@ -26,41 +27,56 @@ def answer_of(
     knob: Knob, standing: KnobStanding, targets: Sequence[Target], trials: int, *, stopped: bool
 ) -> KnobAnswer:
     """The answer from what the trials say."""
-    met = [value for value, stands in standing.stands.items() if stands == "met"]
-    missed = [value for value, stands in standing.stands.items() if stands == "missed"]
-    kept, each = _targets_in_words(targets), "" if knob.scope == "limit" else " each"
-    if standing.crossing is not None and not standing.is_narrow(knob):
-        crossing = standing.crossing
-        interval = (max(crossing.low, knob.low), min(crossing.high, knob.high))
-        value = min(max(crossing.users, interval[0]), interval[1])
-        shown = f"{knob.in_words(value)}{each} ({_ends(knob, interval)})"
-        words = f"{standing.side.capitalize()} {shown} keep {kept}.{_other_end(knob, standing)}"
-        return KnobAnswer("stopped" if stopped else "found", value, interval, words)
     if standing.bracket is not None and standing.is_narrow(knob):
-        low, high = standing.bracket
-        value, other = (low, high) if standing.side == "at most" else (high, low)
-        words = f"{standing.side.capitalize()} {knob.in_words(value)}{each} keep {kept}; {knob.in_words(other)} do not."
-        return KnobAnswer("stopped" if stopped else "found", value, standing.bracket, words)
-    if standing.bracket is not None:
-        low, high = standing.bracket
-        value = low if standing.side == "at most" else high
-        words = (
-            f"{standing.side.capitalize()} {knob.in_words(value)}{each} keep {kept}; the answer lies between "
-            f"{knob.in_words(low)} and {knob.in_words(high)}, and the trials do not show where."
-        )
-        return KnobAnswer("stopped" if stopped else "open", value, standing.bracket, words)
-    if met and len(met) == len(standing.stands):
-        return KnobAnswer(
-            "stopped" if stopped else "every value",
-            max(met),
-            (min(met), max(met)),
-            f"Every value from {knob.in_words(min(met))} to {knob.in_words(max(met))}{each} keeps {kept}.",
-        )
-    if missed and len(missed) == len(standing.stands):
-        words = f"No value from {knob.in_words(min(missed))} to {knob.in_words(max(missed))}{each} keeps {kept}."
-        return KnobAnswer("stopped" if stopped else "no value", None, None, words)
-    words = f"Not decided: {counted(trials, 'trial')} do not show whether a value of {knob.text} keeps {kept}."
-    return KnobAnswer("stopped" if stopped else "open", None, None, words)
+        answer = _neighbours(knob, standing, standing.bracket, _targets_in_words(targets))
+    elif standing.crossing is not None:
+        answer = _crossed(knob, standing, standing.crossing, _targets_in_words(targets))
+    elif standing.bracket is not None:
+        answer = _bracketed(knob, standing, standing.bracket, _targets_in_words(targets))
+    else:
+        answer = _without_bracket(knob, standing, _targets_in_words(targets), trials)
+    return replace(answer, end="stopped") if stopped else answer
+
+
+def _crossed(knob: Knob, standing: KnobStanding, crossing: LimitCrossing, targets: str) -> KnobAnswer:
+    interval = (max(crossing.low, knob.low), min(crossing.high, knob.high))
+    value = min(max(crossing.users, interval[0]), interval[1])
+    shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)})"
+    words = f"{standing.side.capitalize()} {shown} keep {targets}.{_other_end(knob, standing)}"
+    return KnobAnswer("found", value, interval, words)
+
+
+def _neighbours(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:
+    met, missed = bracket if standing.side == "at most" else (bracket[1], bracket[0])
+    shown = f"{knob.in_words(met)}{_each(knob)}"
+    words = f"{standing.side.capitalize()} {shown} keep {targets}; {knob.in_words(missed)} do not."
+    return KnobAnswer("found", met, bracket, words)
+
+
+def _bracketed(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:
+    low, high = bracket
+    met = low if standing.side == "at most" else high
+    words = (
+        f"{standing.side.capitalize()} {knob.in_words(met)}{_each(knob)} keep {targets}; the answer lies between "
+        f"{knob.in_words(low)} and {knob.in_words(high)}, and the trials do not show where."
+    )
+    return KnobAnswer("open", met, bracket, words)
+
+
+def _without_bracket(knob: Knob, standing: KnobStanding, targets: str, trials: int) -> KnobAnswer:
+    tried, stands = sorted(standing.stands), set(standing.stands.values())
+    if stands == {"met"}:
+        shown = f"{knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)}"
+        return KnobAnswer("every value", tried[-1], (tried[0], tried[-1]), f"Every value from {shown} keeps {targets}.")
+    if stands == {"missed"}:
+        shown = f"{knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)}"
+        return KnobAnswer("no value", None, None, f"No value from {shown} keeps {targets}.")
+    words = f"Not decided: {counted(trials, 'trial')} do not show whether a value of {knob.text} keeps {targets}."
+    return KnobAnswer("open", None, None, words)
+
+
+def _each(knob: Knob) -> str:
+    return "" if knob.scope == "limit" else " each"
 
 
 def safe_value(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> float | None:

@@ -30,31 +30,31 @@ JSON_KEYS: dict[type, str] = {
 }
 
 
-def knob_json(result: KnobCapacity) -> str:
+def knob_json(answered: KnobCapacity) -> str:
     """The result as one JSON object in full precision."""
-    return json_document(members_of(result, JSON_KEYS), JSON_KEYS)
+    return json_document(members_of(answered, JSON_KEYS), JSON_KEYS)
 
 
-def knob_document(result: KnobCapacity) -> Document:
+def knob_document(answered: KnobCapacity) -> Document:
     """The page of a result."""
 
     def charts() -> list[Chart]:
         from loadgo.sizing.knobs.charts import knob_charts
 
-        return knob_charts(result)
+        return knob_charts(answered)
 
-    targets = "; ".join(target.text for target in result.targets)
-    mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in result.classes)
-    load = ", ".join([f"{people(result.users)}, {mix or result.script}", *result.settings])
-    files = (Points("Files to put in place, below /etc", tuple(map(_item, result.recommended)), verbatim=True),)
-    curve = (_curve_table(result),) if result.points else ()
+    targets = "; ".join(target.text for target in answered.targets)
+    mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
+    load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
+    files = (Points("Files to put in place, below /etc", tuple(map(_item, answered.recommended)), verbatim=True),)
+    curve = (_curve_table(answered),) if answered.points else ()
     return Document(
-        title=f"{result.knob.text} that keeps the targets",
-        answer=result.in_words,
-        warnings=(*result.limit_warnings, *_warnings(result)),
+        title=f"{answered.knob.text} that keeps the targets",
+        answer=answered.in_words,
+        warnings=(*answered.limit_warnings, *_warnings(answered)),
         about=(load, f"targets: {targets}"),
-        sections=(*curve, *knob_pictures(result), Charts(charts), *(files if result.recommended else ())),
-        notes=tuple(_notes(result)),
+        sections=(*curve, *knob_pictures(answered), Charts(charts), *(files if answered.recommended else ())),
+        notes=tuple(_notes(answered)),
     )
 
 
@@ -62,46 +62,48 @@ def _item(file: RecommendedFile) -> tuple[str, ...]:
     return (file.path, *file.content.splitlines())
 
 
-def _warnings(result: KnobCapacity) -> list[str]:
-    stopped = ["The search was stopped: the answer comes from the complete trials."] if result.end == "stopped" else []
-    invalid = dict.fromkeys(record.why for record in result.each_trial if not record.valid)
+def _warnings(answered: KnobCapacity) -> list[str]:
+    stopped = (
+        ["The search was stopped: the answer comes from the complete trials."] if answered.end == "stopped" else []
+    )
+    invalid = dict.fromkeys(record.why for record in answered.each_trial if not record.valid)
     return [*stopped, *(f"A trial is not valid, and no line uses it: {why}." for why in invalid)]
 
 
-def _notes(result: KnobCapacity) -> list[tuple[str, str]]:
-    trials = f"{counted(len(result.each_trial), 'trial')}, {seconds(result.seconds)} together"
-    notes = [("Trials", f"{trials}; each is a run of its own: {', '.join(_runs(result))}.")]
-    if result.recommended:
+def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
+    trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} together"
+    notes = [("Trials", f"{trials}; each is a run of its own: {', '.join(_runs(answered))}.")]
+    if answered.recommended:
         notes.append(
             (
                 "Files",
                 "A user's slice holds all sessions of a user. `systemctl daemon-reload` brings a drop-in into force "
                 "for those who log in afterwards, and limits.conf is read at each log-in."
-                + (f" They are in {result.folder}." if result.folder else ""),
+                + (f" They are in {answered.folder}." if answered.folder else ""),
             )
         )
     return notes
 
 
-def _runs(result: KnobCapacity) -> list[str]:
-    return [record.name for record in result.each_trial]
+def _runs(answered: KnobCapacity) -> list[str]:
+    return [record.name for record in answered.each_trial]
 
 
-def _curve_table(result: KnobCapacity) -> Table:
-    points = result.points
+def _curve_table(answered: KnobCapacity) -> Table:
+    points = answered.points
 
     def column(heading: str, cell: Callable[[KnobPoint], str], spare: int = 0) -> Column:
         return Column(heading, tuple(cell(point) for point in points), spare)
 
     columns = [
-        column(result.knob.text, lambda point: result.knob.in_words(point.value)),
+        column(answered.knob.text, lambda point: answered.knob.in_words(point.value)),
         *(
             column(target.text, lambda point, index=index: _value_cell(point, index))  # type: ignore[misc]
-            for index, target in enumerate(result.targets)
+            for index, target in enumerate(answered.targets)
         ),
         *(
             column(f"over {seconds(target.limit)}", lambda point, index=index: _slow_cell(point, index))  # type: ignore[misc]
-            for index, target in enumerate(result.targets)
+            for index, target in enumerate(answered.targets)
             if target.share is not None
         ),
         column("targets", lambda point: "undecided" if point.standing == "open" else point.standing),

@@ -152,17 +152,17 @@ def _goal(search: KnobSearch, site: TrialSite) -> SearchGoal:
 def _trial(
     search: KnobSearch,
     goal: SearchGoal,
-    value: float,
+    tried_value: float,
     index: int,
     stop: threading.Event,
     report: ReportTrial | None,
 ) -> KnobTrial:
-    site = search.site_at(value)
-    step = f"trial {index + 1} of at most {search.most_trials}: {search.knob.option(value)}"
+    site = search.site_at(tried_value)
+    step = f"trial {index + 1} of at most {search.most_trials}: {search.knob.option(tried_value)}"
     length_s = search.lengths.shortest_s
     watch = reported_trial(trial_watcher(stop, goal.targets, True), report, length_s, step)
     trial = run_trial(site, goal.targets, TrialLoad(search.users, search.seed + index, None, length_s), watch)
-    return KnobTrial(value, replace(trial, index=index))
+    return KnobTrial(tried_value, replace(trial, index=index))
 
 
 def _trial_in_words(search: KnobSearch, each: KnobTrial, goal: SearchGoal) -> str:
@@ -185,7 +185,7 @@ def _result(
         )
         for value, stands in standing.stands.items()
     )
-    result = KnobCapacity(
+    knob_capacity = KnobCapacity(
         script=site.source.requested,
         on=THIS_HOST,
         knob=search.knob,
@@ -205,7 +205,7 @@ def _result(
         limit_warnings=site.limit_warnings,
         recommended=_recommended(search, answer, standing, trials),
     )
-    return result if search.out is None else keep_files(result, search.out)
+    return knob_capacity if search.out is None else keep_files(knob_capacity, search.out)
 
 
 def _settings(search: KnobSearch) -> tuple[str, ...]:
@@ -253,14 +253,14 @@ def _recommended(
     return recommended_files(parse_limit_each(settings.limit_each), evidence, search.knob)
 
 
-def keep_files(result: KnobCapacity, folder: Path) -> KnobCapacity:
+def keep_files(answered: KnobCapacity, folder: Path) -> KnobCapacity:
     """Writes the recommended files and the result below `folder`, beside the trials. Raises `OSError`."""
     from loadgo.sizing.knobs.document import knob_json
 
     make_folder(folder)
-    (folder / "capacity-of-limit.json").write_text(knob_json(result), encoding="utf-8")
-    for file in result.recommended:
+    (folder / "capacity-of-limit.json").write_text(knob_json(answered), encoding="utf-8")
+    for file in answered.recommended:
         path = folder / "recommended" / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file.content, encoding="utf-8")
-    return replace(result, folder=folder / "recommended") if result.recommended else result
+    return replace(answered, folder=folder / "recommended") if answered.recommended else answered

@@ -12,7 +12,7 @@ from loadgo.running.host import parse_limit_each
 from loadgo.running.prepared import RunSettings
 
 KnobScope = Literal["limit", "limit-each"]
-"""Whom the knob limits: all users together, or each."""
+"""The users whom the knob limits: all together, or each."""
 
 _EXAMPLE = "limit-each.cpus=0.25:8"
 _BYTE_KNOBS, _WHOLE_KNOBS = ("memory", "io"), ("pids",)

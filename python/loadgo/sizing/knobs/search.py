@@ -1,8 +1,8 @@
 """The choice of the next value of a limit, and the value at which the targets are just met.
 
-The first trials are spread evenly over the range, on the scale of ratios. Where the targets are met at one value and
-missed at the next, the line of a host's trials (`host_line`) gives the crossing, over the logarithm of the value, and
-further trials lie on both sides of it. Limits of memory and processes fail at once: there the range between the two
+The first trials are spread evenly over the range, on the scale of ratios. A line through the trials gives the value at
+which the targets are just met (`host_line`, over the logarithm of the value). Further trials lie on both sides of it.
+Limits of memory and processes fail at once: there the range between the two
 values is halved until they are neighbours. A limit may help some users and hinder others, so that the targets may be
 missed at both ends of the range. Then the search is for the largest value that meets them.
 """
@@ -30,7 +30,7 @@ _ADJACENT_RATIO = 1.06
 """Two values of this ratio are neighbours, of which one meets the targets and the other does not."""
 _BRACKET_FACTORS = (0.85, 1.18)
 """Trials near the crossing are placed at these ratios to it, in turn."""
-_SCALE = 1e3
+_OCTAVE_STEPS = 1e3
 """Positions on the line are logarithms in thousandths, since a trial has a whole number there."""
 _NEAR_OCTAVES = 1.6
 """Trials within this many doublings of the bracket are on the line: farther away the curve is not straight."""
@@ -46,7 +46,7 @@ class KnobTrial:
 
 @dataclass(frozen=True)
 class KnobStanding:
-    """What the trials say about the range."""
+    """The findings of all trials about the range."""
 
     stands: Mapping[float, TargetStanding]
     """The standing of each value that was tried."""
@@ -74,7 +74,7 @@ def first_values(knob: Knob) -> list[float]:
 
 
 def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> KnobStanding:
-    """What the trials say so far. A crossing outside of the bracket is none: the curve is no line there."""
+    """The findings so far. A crossing outside of the bracket is none: the curve is no line there."""
     values = sorted({each.value for each in trials})
     stands = {value: _stands_at(value, trials, goal) for value in values}
     met = [value for value in values if stands[value] == "met"]
@@ -152,7 +152,7 @@ def _crossing(
     near = [
         each for each in trials if each.trial.valid and low / 2**_NEAR_OCTAVES <= each.value <= high * 2**_NEAR_OCTAVES
     ]
-    placed = [replace(each.trial, users=round(sign * _SCALE * math.log2(each.value))) for each in near]
+    placed = [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in near]
     found = [
         crossing
         for index in goal.ceilings
@@ -161,6 +161,6 @@ def _crossing(
     if not found:
         return None
     first = min(found, key=lambda crossing: crossing.users)
-    ends = [2 ** (sign * position / _SCALE) for position in (first.low, first.high)]
-    value = 2 ** (sign * first.users / _SCALE)
+    ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
+    value = 2 ** (sign * first.users / _OCTAVE_STEPS)
     return LimitCrossing(value, min(ends), max(ends), first.slope, first.weight)
