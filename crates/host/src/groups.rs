@@ -7,6 +7,7 @@ pub mod accounts;
 pub(crate) mod costs;
 pub(crate) mod each;
 pub mod hierarchy;
+mod user_groups;
 
 use accounts::Accounts;
 use each::EachGroups;

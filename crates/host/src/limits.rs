@@ -3,6 +3,7 @@
 pub mod each;
 mod notation;
 pub mod paging;
+mod swap;
 
 use std::fs;
 use std::io;
@@ -14,6 +15,7 @@ use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
 use notation::{parse_memory, parse_parts, parse_processors, parse_swap, set_once};
 use paging::{page_to_file, page_to_zram};
+pub use swap::Swap;
 
 const PERIOD_US: u64 = 100_000;
 const EXAMPLE: &str = "memory=256M,cpus=1,swap=zram:1G";
@@ -27,17 +29,6 @@ pub struct Limit {
     pub cpus: Option<f64>,
     /// The users' paging device; absent: the host's own devices.
     pub swap: Option<Swap>,
-}
-
-/// A paging device for the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swap {
-    /// Users do not page.
-    None,
-    /// Compressed memory that holds so many bytes.
-    Zram(u64),
-    /// A file of so many bytes.
-    File(u64),
 }
 
 impl Limit {
@@ -79,16 +70,6 @@ impl Limit {
             limit_processors(&groups.with_controller("cpu", leftovers)?, cpus)?;
         }
         Ok(devices)
-    }
-}
-
-impl Swap {
-    /// How many bytes of pages the device holds.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Swap::None => 0,
-            Swap::Zram(bytes) | Swap::File(bytes) => bytes,
-        }
     }
 }
 

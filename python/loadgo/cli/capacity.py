@@ -142,8 +142,8 @@ def capacity(
                 "limit": limit,
                 "meters": meters,
             }
-            choices |= {"shortest": shortest, "trials": trials, "seed": seed, "tariff": tariff, "out": out, "on": on}
-            choices |= {"limit_each": limit_each or (), "target": target, "vary": vary}
+            choices |= {"shortest": shortest, "trials": trials, "seed": seed, "tariff": tariff, "out": out}
+            choices |= {"limit_each": limit_each or (), "target": target, "vary": vary, "on": on}
             _print_limit(script, choices, page, quiet=quiet)
         if users is not None:
             raise BadArgument("`users` is for a search over a limit: `vary`").about("users", "vary")

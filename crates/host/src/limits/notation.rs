@@ -1,6 +1,6 @@
 //! How limits are written: `NAME=VALUE` with commas between, sizes, numbers of processors, paging devices.
 
-use super::Swap;
+use super::swap::Swap;
 use crate::refusal::Refusal;
 
 /// Smallest limit of memory, with less of which no shell would start, and smallest paging device.
