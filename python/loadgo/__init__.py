@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from loadgo.running.doctor import AbilityList as AbilityList
     from loadgo.running.doctor import doctor as doctor
     from loadgo.running.host import Driver as Driver
+    from loadgo.running.load import EachLimits as EachLimits
     from loadgo.running.load import Limits as Limits
     from loadgo.running.load import Load as Load
     from loadgo.running.load import Metering as Metering
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from loadgo.running.simulation import simulate as simulate
     from loadgo.schemas.formats import schema as schema
     from loadgo.sizing.capacity import capacity as capacity
+    from loadgo.sizing.knobs.capacity_of_limit import capacity_of_limit as capacity_of_limit
+    from loadgo.sizing.knobs.results import KnobCapacity as KnobCapacity
     from loadgo.sizing.results import Capacity as Capacity
     from loadgo.sweeping.merge import merge as merge
     from loadgo.sweeping.results import Sweep as Sweep
@@ -79,10 +82,12 @@ __all__ = [
     "Comparison",
     "Costs",
     "Driver",
+    "EachLimits",
     "Experiment",
     "Fairness",
     "Fit",
     "History",
+    "KnobCapacity",
     "Laboratory",
     "Limits",
     "Load",
@@ -107,6 +112,7 @@ __all__ = [
     "Watching",
     "ab",
     "capacity",
+    "capacity_of_limit",
     "compare",
     "cost",
     "cost_against",
@@ -144,10 +150,12 @@ _HOMES = {
     "Comparison": "comparison.compare",
     "Costs": "costs.cost",
     "Driver": "running.host",
+    "EachLimits": "running.load",
     "Experiment": "pairing.results",
     "Fairness": "costs.fairness",
     "Fit": "fitting.fit",
     "History": "laboratory.history",
+    "KnobCapacity": "sizing.knobs.results",
     "Laboratory": "laboratory.lab",
     "Limits": "running.load",
     "Load": "running.load",
@@ -172,6 +180,7 @@ _HOMES = {
     "Watching": "watching.watch",
     "ab": "pairing.experiment",
     "capacity": "sizing.capacity",
+    "capacity_of_limit": "sizing.knobs.capacity_of_limit",
     "compare": "comparison.compare",
     "cost": "costs.cost",
     "cost_against": "costs.fairness",

@@ -38,6 +38,9 @@ def parse_span(text: str) -> int:
 def parse_limit(text: str) -> dict[str, Any]:
     """Checks the limits of users. Raises `ValueError`."""
 
+def parse_limit_each(text: str) -> dict[str, Any]:
+    """Checks the limits of each user. Raises `ValueError`."""
+
 def parse_until(text: str) -> str:
     """Parses a stop rule, and returns it as it is written in full. Raises `ValueError`."""
 

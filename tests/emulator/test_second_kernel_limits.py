@@ -9,7 +9,7 @@ import pytest
 from support import second_kernel
 from support.second_kernel import MachineOutput
 
-LIMITS = ["memory=64M", "memory=64M,cpus=1"]
+LIMITS = ["memory=64M", "memory=64M,cpus=1", "each memory=64M"]
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,14 @@ def test_a_run_that_moved_into_a_group_of_its_own_ends_and_moves_back(output: Ma
     assert of(output, "memory=64M", "run") == "done, 3 lines, left behind [], in /session"
 
 
-def test_what_the_kernel_killed_for_want_of_memory_is_counted(output: MachineOutput) -> None:
-    assert of(output, "memory=64M", "kills") == "users_memory_kills_end = 1"
+@pytest.mark.parametrize("limit", ["memory=64M", "each memory=64M"])
+def test_what_the_kernel_killed_for_want_of_memory_is_counted(output: MachineOutput, limit: str) -> None:
+    assert of(output, limit, "kills") == "users_memory_kills_end = 1"
+
+
+def test_each_user_has_a_group_with_a_limit_below_the_runs(output: MachineOutput) -> None:
+    """The controller is enabled for the users' groups too, in a group that holds no process itself."""
+    assert of(output, "each memory=64M", "run") == "done, 3 lines, left behind [], in /session"
 
 
 def test_a_refusal_after_the_move_is_told(output: MachineOutput) -> None:

@@ -116,7 +116,9 @@ EXPECTED = {
 
 
 def test_every_bundled_script_is_looked_at_here() -> None:
-    assert set(bundled.script_names()) == set(EXPECTED)
+    """The hogs have tests of their own (`test_limit_each.py`), with small numbers."""
+    hogs = {name for name in bundled.script_names() if name.startswith("hog-")}
+    assert set(bundled.script_names()) == set(EXPECTED) | hogs
 
 
 @pytest.mark.parametrize("script", EXPECTED)

@@ -87,6 +87,7 @@ fn run_request(connection: &Connection, request: &DriveRequest, folder: &Path) -
         // The folder's name is the agent's own; that of the run is in the users' environment.
         spec: loadgo_run::RunSpec { id: request.id.clone(), ..spec },
         limit: None,
+        limit_each: None,
         scheduling: Wanted { class: if request.fifo { Class::Fifo } else { Class::Ordinary }, processor: request.processor },
         meters: TierAsked::No,
         usage_every: request.usage_every,

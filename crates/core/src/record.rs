@@ -2,11 +2,14 @@
 //!
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
+mod user_limits;
+
 use std::sync::Arc;
 
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
+pub use user_limits::UserLimitRow;
 
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,14 +355,17 @@ pub struct MeterRows {
     pub memory: Vec<MemoryRow>,
     /// Rows of `session_usage`.
     pub session_usage: Vec<SessionUsageRow>,
+    /// Rows of `user_limits`.
+    pub user_limits: Vec<UserLimitRow>,
 }
 
 impl MeterRows {
     /// Number of rows, and the end of the span of the first `time` row.
     pub fn rows(&self) -> (u64, Instant) {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
-        let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len(), self.session_usage.len()];
-        let count = by_span.iter().chain(&others).sum::<usize>();
+        let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
+        let by_user = [self.session_usage.len(), self.user_limits.len()];
+        let count = by_span.iter().chain(&others).chain(&by_user).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

@@ -4,8 +4,22 @@ use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{PassWalk, ReadyRule, Script, TimeLaw, parse, print};
 use loadgo_core::time::Span;
 
-const NAMES: [&str; 8] =
-    ["absentee", "debugging", "desk-calculator", "light", "paging", "remote-jobs", "typical-user", "typical-user-c"];
+const NAMES: [&str; 14] = [
+    "absentee",
+    "debugging",
+    "desk-calculator",
+    "hog-cpu",
+    "hog-disk",
+    "hog-fork",
+    "hog-idle",
+    "hog-memory",
+    "hog-terminal",
+    "light",
+    "paging",
+    "remote-jobs",
+    "typical-user",
+    "typical-user-c",
+];
 
 fn text(name: &str) -> String {
     let path = format!("{}/../../python/loadgo/data/scripts/{name}.toml", env!("CARGO_MANIFEST_DIR"));

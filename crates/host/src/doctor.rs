@@ -15,6 +15,7 @@ use std::path::Path;
 use crate::groups::Groups;
 use crate::groups::hierarchy::{Version, hierarchies};
 use crate::leftovers::Leftovers;
+use crate::limits::each::{EachLimit, UserLimits};
 use crate::refusal::Refusal;
 use crate::usage::sources::{DELAY_ACCOUNTING, open_taskstats};
 use loadgo_sys::perf::{EventScope, try_clock_event};
@@ -33,6 +34,8 @@ pub fn probe() -> Vec<Answer> {
     answers.extend(faults_and_waits(&kernel));
     answers.extend([delays(&kernel), pressure(), fifo(), own_processor(), paging()]);
     answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
+    let each = [("limits of each user's processes", "pids=100"), ("limits of each user's disk traffic", "io=1G")];
+    answers.extend(each.map(|(ability, text)| limit_each(ability, text)));
     answers.extend([perf_events(), types(), tracepoints(), clock(), timer_lateness()]);
     answers.extend([
         tried("rings of calls (io_uring)", "io_uring_setup", uring::unavailable_reason().map(Refusal::from)),
@@ -172,6 +175,18 @@ fn limit(ability: &'static str, controller: &str) -> Answer {
         let mut groups = Groups::create("doctor", &mut leftovers)?;
         groups.with_controller(controller, &mut leftovers)?;
         Ok(format!("the controller {controller} of {:?} at {}", holder.version, holder.mount.display()).to_lowercase())
+    };
+    tried().map_or_else(|why| Answer::absent(ability, why), |how| Answer::exact(ability, how))
+}
+
+/// Tries a limit of each user on groups that nobody joins.
+fn limit_each(ability: &'static str, text: &str) -> Answer {
+    let tried = || -> Result<String, Refusal> {
+        let mut leftovers =
+            Leftovers::begin("doctor").map_err(|error| Refusal::new("no place for the run's state").because(error))?;
+        let mut groups = Groups::create("doctor", &mut leftovers)?;
+        UserLimits::of_everybody(EachLimit::parse(text)?).apply(None, &mut groups, &mut leftovers)?;
+        Ok(format!("a control group for each user took {text}"))
     };
     tried().map_or_else(|why| Answer::absent(ability, why), |how| Answer::exact(ability, how))
 }

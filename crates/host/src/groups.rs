@@ -4,9 +4,13 @@
 //! as fast as with v2. Otherwise the v2 tree is used, whose `cpu.stat` counts microseconds without any controller.
 
 pub mod accounts;
+pub(crate) mod costs;
+pub(crate) mod each;
 pub mod hierarchy;
+mod user_groups;
 
 use accounts::Accounts;
+use each::EachGroups;
 use hierarchy::{Hierarchy, Version, hierarchies};
 use std::ffi::CString;
 use std::fs;
@@ -33,6 +37,7 @@ pub struct Groups {
     directory: OwnedFd,
     accounts: Accounts,
     further: Vec<PathBuf>,
+    each: EachGroups,
 }
 
 impl Groups {
@@ -62,7 +67,7 @@ impl Groups {
         let (directory, version) = (open()?, hierarchy.version);
         let accounts = Accounts::new(open()?, version);
         accounts.all().map_err(|error| Refusal::new(format!("no processor time in {}", run.display())).because(error))?;
-        Ok(Groups { version, name, run, directory, accounts, further: Vec::new() })
+        Ok(Groups { version, name, run, directory, accounts, further: Vec::new(), each: EachGroups::default() })
     }
 
     /// The kind of the tree that keeps the accounts.
@@ -106,24 +111,24 @@ impl Groups {
         };
         let above = path.parent().unwrap_or(&tree.mount).to_owned();
         enable(&above, controller, leftovers)?;
-        if self.version == Version::V1 {
+        if self.version == Version::V1 && !self.further.contains(&path) {
             self.further.push(path.clone());
         }
         Ok(path)
     }
 
-    /// Makes the group of `user`.
+    /// Makes the groups of `user`, with the user's limits.
     pub fn add_user(&self, user: UserId) -> io::Result<()> {
-        match fs::create_dir(self.user_path(user)) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            other => other,
-        }
+        self.user_paths(user).iter().try_for_each(|path| create_if_missing(path))?;
+        self.each.impose_on(user, &self.user_paths(user))
     }
 
     /// The `cgroup.procs` files of the user's groups. A new process writes `0` into each before it executes its program.
     pub fn join_paths(&self, user: UserId) -> Vec<CString> {
-        let groups = [self.user_path(user)].into_iter().chain(self.further.iter().cloned());
-        groups.map(|path| CString::new(path.join("cgroup.procs").as_os_str().as_bytes()).expect("a path without zeros")).collect()
+        self.groups_to_join(user)
+            .into_iter()
+            .map(|path| CString::new(path.join("cgroup.procs").as_os_str().as_bytes()).expect("a path without zeros"))
+            .collect()
     }
 
     /// Moves a shell that was logged in from outside into the groups of `user`. The processes that logged it in leave the user's
@@ -140,7 +145,7 @@ impl Groups {
                 moved => moved?,
             }
         }
-        for group in [self.user_path(user)].iter().chain(&self.further) {
+        for group in self.groups_to_join(user) {
             fs::write(group.join("cgroup.procs"), shell.to_string())?;
         }
         Ok(())
@@ -211,11 +216,34 @@ impl Groups {
 
     /// Kills all processes of `user` and removes the group.
     pub fn remove_user(&self, user: UserId) -> io::Result<()> {
-        remove_group(&self.user_path(user))
+        self.user_paths(user).iter().try_for_each(|path| remove_group(path))
     }
 
     fn user_path(&self, user: UserId) -> PathBuf {
-        self.run.join(format!("u{user}"))
+        self.run.join(user_name(user))
+    }
+
+    /// The groups of `user` alone: in the tree that keeps the accounts, and in the trees that hold each user to limits.
+    fn user_paths(&self, user: UserId) -> Vec<PathBuf> {
+        let each = self.each.trees.iter().map(|run| run.join(user_name(user)));
+        [self.user_path(user)].into_iter().chain(each).collect()
+    }
+
+    /// The groups that processes of `user` belong to: the user's own, and the run's in the other trees.
+    fn groups_to_join(&self, user: UserId) -> Vec<PathBuf> {
+        let shared = self.further.iter().filter(|run| !self.each.trees.contains(run)).cloned();
+        self.user_paths(user).into_iter().chain(shared).collect()
+    }
+}
+
+fn user_name(user: UserId) -> String {
+    format!("u{user}")
+}
+
+fn create_if_missing(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
     }
 }
 
@@ -295,6 +323,14 @@ fn enable(above: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(
         }
         other => other.map_err(refuse),
     }
+}
+
+/// Gives the groups below `run`, a group of loadgo's without processes of its own, the controller.
+fn enable_below(run: &Path, controller: &str) -> Result<(), Refusal> {
+    fs::write(run.join("cgroup.subtree_control"), format!("+{controller}")).map_err(|error| {
+        let attempt = format!("cannot enable the controller {controller} in {}", run.display());
+        Refusal::new(attempt).because(error).with_remedy(REMEDY)
+    })
 }
 
 fn step_aside(above: &Path, leftovers: &mut Leftovers) -> io::Result<()> {

@@ -1,6 +1,9 @@
 //! Limits on all users together, as if the machine were smaller: `memory=256M,cpus=1,swap=zram:1G`.
 
+pub mod each;
+mod notation;
 pub mod paging;
+mod swap;
 
 use std::fs;
 use std::io;
@@ -10,13 +13,12 @@ use crate::groups::Groups;
 use crate::groups::hierarchy::Version;
 use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
+use notation::{parse_memory, parse_parts, parse_processors, parse_swap, set_once};
 use paging::{page_to_file, page_to_zram};
+pub use swap::Swap;
 
 const PERIOD_US: u64 = 100_000;
-/// Smallest limit of memory, with less of which no shell would start, and smallest paging device.
-const SMALLEST_SIZE_BYTES: u64 = 1 << 20;
-/// Smallest limit of processor time, in processors.
-const SMALLEST_SHARE: f64 = 0.01;
+const EXAMPLE: &str = "memory=256M,cpus=1,swap=zram:1G";
 
 /// Limits of all users together; `None` is no limit.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,17 +31,6 @@ pub struct Limit {
     pub swap: Option<Swap>,
 }
 
-/// A paging device for the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Swap {
-    /// Users do not page.
-    None,
-    /// Compressed memory that holds so many bytes.
-    Zram(u64),
-    /// A file of so many bytes.
-    File(u64),
-}
-
 impl Limit {
     /// Reads `memory=SIZE,cpus=NUMBER,swap=zram:SIZE|file:SIZE|none`.
     ///
@@ -47,9 +38,9 @@ impl Limit {
     /// The mistake, with a correct example.
     pub fn parse(text: &str) -> Result<Limit, Refusal> {
         let mut limit = Limit::default();
-        for part in text.split(',').map(str::trim) {
-            let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not NAME=VALUE; as in {EXAMPLE}"))?;
-            match name.trim() {
+        for part in parse_parts(text, EXAMPLE) {
+            let (name, value) = part?;
+            match name {
                 "memory" => set_once(&mut limit.memory_bytes, name, parse_memory(value)?)?,
                 "cpus" => set_once(&mut limit.cpus, name, parse_processors(value)?)?,
                 "swap" => set_once(&mut limit.swap, name, parse_swap(value)?)?,
@@ -73,98 +64,31 @@ impl Limit {
             Some(Swap::None) | None => {}
         }
         if self.memory_bytes.is_some() || self.swap.is_some() {
-            self.limit_memory(&groups.with_controller("memory", leftovers)?)?;
+            limit_memory(&groups.with_controller("memory", leftovers)?, self.memory_bytes, self.swap.map(Swap::bytes))?;
         }
         if let Some(cpus) = self.cpus {
             limit_processors(&groups.with_controller("cpu", leftovers)?, cpus)?;
         }
         Ok(devices)
     }
+}
 
-    fn limit_memory(&self, group: &Path) -> Result<(), Refusal> {
-        let swap_bytes = self.swap.map(Swap::bytes);
-        match version_of(group, "memory.max") {
-            Version::V2 => {
-                write_if_some(group, "memory.max", self.memory_bytes)?;
-                write_if_some(group, "memory.swap.max", swap_bytes)
-            }
-            Version::V1 => {
-                write_if_some(group, "memory.limit_in_bytes", self.memory_bytes)?;
-                let both = self.memory_bytes.zip(swap_bytes).map(|(memory, swap)| memory + swap);
-                write_if_some(group, "memory.memsw.limit_in_bytes", both)?;
-                match (self.memory_bytes, swap_bytes) {
-                    (None, Some(0)) => write_if_some(group, "memory.swappiness", Some(0)),
-                    _ => Ok(()),
-                }
+fn limit_memory(group: &Path, memory_bytes: Option<u64>, swap_bytes: Option<u64>) -> Result<(), Refusal> {
+    match version_of(group, "memory.max") {
+        Version::V2 => {
+            write_if_some(group, "memory.max", memory_bytes)?;
+            write_if_some(group, "memory.swap.max", swap_bytes)
+        }
+        Version::V1 => {
+            write_if_some(group, "memory.limit_in_bytes", memory_bytes)?;
+            let both = memory_bytes.zip(swap_bytes).map(|(memory, swap)| memory + swap);
+            write_if_some(group, "memory.memsw.limit_in_bytes", both)?;
+            match (memory_bytes, swap_bytes) {
+                (None, Some(0)) => write_if_some(group, "memory.swappiness", Some(0)),
+                _ => Ok(()),
             }
         }
     }
-}
-
-impl Swap {
-    /// How many bytes of pages the device holds.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Swap::None => 0,
-            Swap::Zram(bytes) | Swap::File(bytes) => bytes,
-        }
-    }
-}
-
-const EXAMPLE: &str = "memory=256M,cpus=1,swap=zram:1G";
-
-fn set_once<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), Refusal> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(Refusal::new(format!("`{name}` is limited twice"))),
-    }
-}
-
-fn parse_memory(text: &str) -> Result<u64, Refusal> {
-    match parse_size(text)? {
-        bytes if bytes < SMALLEST_SIZE_BYTES => Err(Refusal::new(format!("memory={text} is less than 1M: no shell would start"))),
-        bytes => Ok(bytes),
-    }
-}
-
-fn parse_processors(text: &str) -> Result<f64, Refusal> {
-    match text.trim().parse::<f64>() {
-        Ok(cpus) if cpus.is_finite() && cpus >= SMALLEST_SHARE => Ok(cpus),
-        _ => Err(format!("cpus={text} is not a number of processors from {SMALLEST_SHARE} up, as in cpus=1 or cpus=0.5").into()),
-    }
-}
-
-fn parse_swap(text: &str) -> Result<Swap, Refusal> {
-    match text.trim().split_once(':') {
-        None if text.trim() == "none" => Ok(Swap::None),
-        Some(("zram", bytes)) => parse_paging(bytes).map(Swap::Zram),
-        Some(("file", bytes)) => parse_paging(bytes).map(Swap::File),
-        _ => Err(format!("swap={text} is none of zram:SIZE, file:SIZE and none, as in swap=zram:1G").into()),
-    }
-}
-
-fn parse_paging(text: &str) -> Result<u64, Refusal> {
-    match parse_size(text)? {
-        bytes if bytes < SMALLEST_SIZE_BYTES => Err(format!("{text} is less than 1M: too small to page to").into()),
-        bytes => Ok(bytes),
-    }
-}
-
-/// A number of bytes with K, M, G or T for powers of 1024.
-fn parse_size(text: &str) -> Result<u64, Refusal> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let shift = match text[digits..].trim_end_matches("iB").trim_end_matches('B') {
-        "" => 0,
-        "K" | "k" => 10,
-        "M" | "m" => 20,
-        "G" | "g" => 30,
-        "T" | "t" => 40,
-        _ => return Err(format!("`{text}` is not a size; a whole number with K, M, G or T, as in 256M").into()),
-    };
-    let number: u64 = text[..digits].parse().map_err(|_| format!("`{text}` is not a size; as in 256M"))?;
-    let bytes = number.checked_mul(1 << shift).filter(|bytes| *bytes < 1 << 60);
-    bytes.ok_or_else(|| Refusal::new(format!("`{text}` is more than any machine has")))
 }
 
 fn limit_processors(group: &Path, cpus: f64) -> Result<(), Refusal> {

@@ -8,6 +8,7 @@ mod by_user;
 pub mod exits;
 mod faults;
 mod interval;
+mod limit_costs;
 mod living;
 pub mod memory;
 pub mod meter;

@@ -10,6 +10,7 @@ use loadgo_host::groups::Groups;
 use loadgo_host::groups::hierarchy::{Version, hierarchies};
 use loadgo_host::leftovers::Leftovers;
 use loadgo_host::limits::Limit;
+use loadgo_host::limits::each::{EachLimit, UserLimits};
 
 static RUN: AtomicU32 = AtomicU32::new(0);
 
@@ -22,24 +23,59 @@ struct Limited {
 
 impl Limited {
     fn new(limit: &str) -> Limited {
+        Limited::with(|groups, directory, leftovers| {
+            let limit = Limit::parse(limit).unwrap();
+            limit.apply(groups, directory, leftovers).unwrap_or_else(|why| panic!("{why}"))
+        })
+    }
+
+    /// Users 1 and 2, each held to `limit`.
+    fn each(limit: &str) -> Limited {
+        Limited::with(|groups, _, leftovers| {
+            let limits = UserLimits::of_everybody(EachLimit::parse(limit).unwrap());
+            limits.apply(None, groups, leftovers).unwrap_or_else(|why| panic!("{why}"));
+            Vec::new()
+        })
+    }
+
+    fn with(apply: impl FnOnce(&mut Groups, &Path, &mut Leftovers) -> Vec<PathBuf>) -> Limited {
         let id = format!("limit-{}-{}", std::process::id(), RUN.fetch_add(1, Ordering::Relaxed));
         // Not in /tmp: that may be a file system in memory, which holds no swap file.
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("loadgo-{id}"));
         fs::create_dir_all(&directory).unwrap();
         let mut leftovers = Leftovers::begin_in(&directory.join("state"), &id).unwrap();
         let mut groups = Groups::create(&id, &mut leftovers).unwrap_or_else(|why| panic!("this test needs root: {why}"));
-        groups.add_user(1).unwrap();
-        let limit = Limit::parse(limit).unwrap();
-        let devices = limit.apply(&mut groups, &directory, &mut leftovers).unwrap_or_else(|why| panic!("{why}"));
+        let devices = apply(&mut groups, &directory, &mut leftovers);
+        [1, 2].into_iter().for_each(|user| groups.add_user(user).unwrap());
         Limited { groups, leftovers, devices, directory }
     }
 
     fn run(&self, program: &str) -> Output {
+        self.run_as(1, program)
+    }
+
+    /// How many of the 20 processes of a storm `user` could start.
+    fn births(&self, user: u32) -> u32 {
+        let output = self.run_as(user, STORM);
+        String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or_else(|_| panic!("{output:?}"))
+    }
+
+    fn run_as(&self, user: u32, program: &str) -> Output {
         let joins: Vec<String> =
-            self.groups.join_paths(1).iter().map(|path| format!("echo 0 >{}; ", path.to_str().unwrap())).collect();
+            self.groups.join_paths(user).iter().map(|path| format!("echo 0 >{}; ", path.to_str().unwrap())).collect();
         Command::new("sh").args(["-c", &format!("{}exec {program}", joins.concat())]).output().unwrap()
     }
 }
+
+/// Starts 20 processes, or as many as it may have, and prints how many.
+const STORM: &str = "python3 -c 'import os, time
+born = 0
+try:
+    while born < 20:
+        if os.fork() == 0: time.sleep(2); os._exit(0)
+        born += 1
+except OSError: pass
+print(born)'";
 
 impl Drop for Limited {
     fn drop(&mut self) {
@@ -100,6 +136,28 @@ print((time.process_time() - used) / (time.monotonic() - began))'";
     let output = limited.run(program);
     let share: f64 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
     assert!(share < 0.65, "half of a processor is not {share}");
+}
+
+#[test]
+fn each_user_has_the_memory_and_the_processes_of_the_limit() {
+    let limited = Limited::each("memory=32M,swap=0,pids=6,nice=7,cpus=8,io=1G");
+    let output = limited.run(BIG);
+    assert!(!output.status.success(), "{output:?}");
+    for user in [1, 2] {
+        assert!(limited.run_as(user, "python3 -c 'print(1)'").status.success(), "user {user} has room");
+    }
+    assert_eq!(limited.births(2), 5, "the program itself is the sixth process");
+}
+
+#[test]
+fn a_user_with_limits_of_its_own_is_not_held_to_those_of_the_others() {
+    let limited = Limited::with(|groups, _, leftovers| {
+        let (everybody, own) = (EachLimit::parse("pids=4").unwrap(), EachLimit::parse("pids=100").unwrap());
+        let limits = UserLimits { everybody, single: [(2, own)].into() };
+        limits.apply(None, groups, leftovers).unwrap_or_else(|why| panic!("{why}"));
+        Vec::new()
+    });
+    assert_eq!((limited.births(1), limited.births(2)), (3, 20));
 }
 
 /// The v2 way to a controller, on whichever one the v2 tree of this host holds (`hugetlb` where all others are on v1).

@@ -3,6 +3,7 @@
 use crate::errors;
 use crate::progress::ProgressCalls;
 use loadgo_host::limits::Limit;
+use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
 use loadgo_run::{
@@ -22,6 +23,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RunFolder>()?;
     module.add_function(wrap_pyfunction!(run_host, module)?)?;
     module.add_function(wrap_pyfunction!(parse_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_limit_each, module)?)?;
     module.add_function(wrap_pyfunction!(parse_until, module)?)
 }
 
@@ -56,6 +58,12 @@ pub struct LoadOptions {
 #[pyo3(from_item_all)]
 struct HostOptions {
     limit: Option<String>,
+    /// Limits of each user.
+    #[pyo3(default)]
+    limit_each: Option<String>,
+    /// Users with limits of their own.
+    #[pyo3(default)]
+    limit_single: Vec<(Vec<u32>, String)>,
     homes: String,
     search_path: String,
     fifo: bool,
@@ -150,6 +158,33 @@ fn parse_limit<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>>
     Ok(values)
 }
 
+/// Parses the limits of each user; each value is None without such a limit. Raises `ValueError` with the right form.
+#[pyfunction]
+fn parse_limit_each<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let limit = EachLimit::parse(text).map_err(refused_argument)?;
+    let values = PyDict::new(py);
+    values.set_item("cpus", limit.cpus)?;
+    values.set_item("memory_bytes", limit.memory_bytes)?;
+    values.set_item("swap_bytes", limit.swap_bytes)?;
+    values.set_item("pids", limit.pids)?;
+    values.set_item("nice", limit.nice)?;
+    values.set_item("io_bytes_per_s", limit.io_bytes_per_s)?;
+    Ok(values)
+}
+
+/// The limits of each user, and of those who have their own; `None` without any.
+fn user_limits(everybody: Option<&str>, single: &[(Vec<u32>, String)]) -> Result<Option<UserLimits>, Refusal> {
+    if everybody.is_none() && single.is_empty() {
+        return Ok(None);
+    }
+    let mut limits = UserLimits::of_everybody(everybody.map(EachLimit::parse).transpose()?.unwrap_or_default());
+    for (users, text) in single {
+        let limit = EachLimit::parse(text)?;
+        limits.single.extend(users.iter().map(|user| (*user, limit.clone())));
+    }
+    Ok(Some(limits))
+}
+
 fn refused_argument(refusal: Refusal) -> PyErr {
     errors::bad_argument(refusal.to_string())
 }
@@ -240,6 +275,7 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     let users: Vec<_> = options.other_host_users.into_iter().map(users_of).collect();
     Ok(Request {
         spec,
+        limit_each: user_limits(options.limit_each.as_deref(), &options.limit_single).map_err(refused_argument)?,
         limit: options.limit.as_deref().map(Limit::parse).transpose().map_err(refused_argument)?,
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
         meters: TierAsked::named(options.meters.as_deref()).map_err(refused_argument)?,

@@ -6,6 +6,7 @@
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::parse;
 use loadgo_host::limits::Limit;
+use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::scheduling::Wanted;
 use loadgo_run::{Decision, DriverOrders, Request, RunSpec, TierAsked, run};
 use rustix::mount::{MountFlags, mount};
@@ -22,8 +23,8 @@ use std::sync::Arc;
 /// The user's group, which has the memory controller, and no other.
 const SESSION: &str = "/sys/fs/cgroup/session";
 const USER_ID: u32 = 1000;
-/// A limit that the group allows, and one of which the second part is refused.
-const LIMITS: [&str; 2] = ["memory=64M", "memory=64M,cpus=1"];
+/// A limit that the group allows, one of which the second part is refused, and one of each user.
+const LIMITS: [&str; 3] = ["memory=64M", "memory=64M,cpus=1", "each memory=64M"];
 /// One user, and a program beside, which is in the user's group when the limits are applied. The user's last program grows until the
 /// kernel kills it.
 const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"echo a\", \"echo b\", \"sh -c 'x=grows; while :; do x=$x$x; done'\"]\n\
@@ -83,6 +84,8 @@ fn run_as_user(limit: &str) -> Result<(), Box<dyn Error>> {
 /// Runs the script with `limit`, after this process has been moved into the user's group.
 fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     stdin().read_line(&mut String::new())?;
+    let limit_of_each = limit.strip_prefix("each ");
+    let limit_of_all = limit_of_each.is_none().then_some(limit);
     let spec = RunSpec {
         id: "limited".into(),
         folder: format!("/tmp/{limit}").into(),
@@ -96,7 +99,12 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     };
     let request = Request {
         spec,
-        limit: Some(Limit::parse(limit).map_err(|refusal| refusal.to_string())?),
+        limit: limit_of_all.map(Limit::parse).transpose().map_err(|refusal| refusal.to_string())?,
+        limit_each: limit_of_each
+            .map(EachLimit::parse)
+            .transpose()
+            .map_err(|refusal| refusal.to_string())?
+            .map(UserLimits::of_everybody),
         scheduling: Wanted::default(),
         meters: TierAsked::No,
         usage_every: None,

@@ -2,10 +2,12 @@
 
 use crate::request::{OtherHost, Request};
 use crate::sections::{
-    ConditionsPart, DriverPart, HostConditions, HostPart, LimitPart, PagingPart, Setting, SystemPart, UsagePart,
+    ConditionsPart, DriverPart, HostConditions, HostPart, LimitEachPart, LimitPart, PagingPart, Setting, SingleLimitPart,
+    SystemPart, UsagePart,
 };
 use loadgo_host::conditions::{Conditions, Description, conditions, describe, version_of};
 use loadgo_host::limits::Swap;
+use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::scheduling::Granted;
 use loadgo_host::usage::sources::Sources;
 
@@ -13,9 +15,10 @@ use loadgo_host::usage::sources::Sources;
 pub(crate) fn here(request: &Request) -> Setting {
     if let Some(OtherHost { system, conditions, .. }) = request.other_host.clone() {
         let (system, conditions) = (SystemPart::OtherHost(system), ConditionsPart::OtherHost(conditions));
-        return Setting { system, conditions, limit: None };
+        return Setting { system, conditions, limit: None, limit_each: None };
     }
-    Setting { limit: limit_part(request), ..this_host(&request.spec.script.login, &request.spec.script.needs) }
+    let limit_each = request.limit_each.as_ref().map(each_part);
+    Setting { limit: limit_part(request), limit_each, ..this_host(&request.spec.script.login, &request.spec.script.needs) }
 }
 
 /// Describes this host, on which `login` and the programs that are `needed` will run.
@@ -24,6 +27,7 @@ pub(crate) fn this_host(login: &str, needed: &[String]) -> Setting {
         system: SystemPart::Host(host_part(login, needed, describe())),
         conditions: ConditionsPart::Host(host_conditions(conditions())),
         limit: None,
+        limit_each: None,
     }
 }
 
@@ -94,6 +98,22 @@ fn host_conditions(before: Conditions) -> HostConditions {
 fn limit_part(request: &Request) -> Option<LimitPart> {
     let limit = request.limit.as_ref()?;
     Some(LimitPart { memory_bytes: limit.memory_bytes, cpus: limit.cpus, swap: limit.swap.map(in_words) })
+}
+
+fn each_part(limits: &UserLimits) -> LimitEachPart {
+    let mut single: Vec<SingleLimitPart> = Vec::new();
+    for (user, limit) in &limits.single {
+        match single.iter_mut().find(|part| limits.of(part.users[0]) == limit) {
+            Some(part) => part.users.push(*user),
+            None => single.push(SingleLimitPart { users: vec![*user], limit: one_part(limit) }),
+        }
+    }
+    LimitEachPart { single, ..one_part(&limits.everybody) }
+}
+
+fn one_part(limit: &EachLimit) -> LimitEachPart {
+    let EachLimit { cpus, memory_bytes, swap_bytes, pids, nice, io_bytes_per_s } = limit.clone();
+    LimitEachPart { cpus, memory_bytes, swap_bytes, pids, nice, io_bytes_per_s, single: Vec::new() }
 }
 
 fn in_words(swap: Swap) -> String {

@@ -131,6 +131,7 @@ fn setting(request: &OnMachine) -> Setting {
         system: SystemPart::Machine(part),
         conditions: ConditionsPart::Machine(MachineConditions { virtual_s: None, computed_s: None }),
         limit: None,
+        limit_each: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use loadgo_host::doctor::preflight::{Finding, Plan, preflight, raise_descriptor_limit};
 use loadgo_host::limits::Limit;
+use loadgo_host::limits::each::UserLimits;
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted, may_bind};
 use loadgo_host::terminals::announcement::is_plain_path;
@@ -26,6 +27,8 @@ pub struct Request {
     pub spec: RunSpec,
     /// Limits of the users' memory and processors.
     pub limit: Option<Limit>,
+    /// Limits of each user's resources.
+    pub limit_each: Option<UserLimits>,
     /// Scheduling that the driver's thread asks for.
     pub scheduling: Wanted,
     /// The meters that the user asks for.

@@ -3,7 +3,7 @@
 use crate::metering::{MetersPart, MetersState};
 use crate::refusal::RunRefusal;
 use crate::run_spec::RunSpec;
-use crate::sections::{ConditionsPart, DriverPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
+use crate::sections::{ConditionsPart, DriverPart, LimitEachPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use jiff::Timestamp;
 use loadgo_core::load::LoadModel;
 use loadgo_store::Folder;
@@ -37,6 +37,7 @@ struct File {
     system: SystemPart,
     conditions: ConditionsPart,
     limit: Option<LimitPart>,
+    limit_each: Option<LimitEachPart>,
     usage: Option<UsagePart>,
     meters: Option<MetersPart>,
     driver: Option<DriverPart>,
@@ -91,6 +92,7 @@ impl RunToml {
             system: setting.system,
             conditions: setting.conditions,
             limit: setting.limit,
+            limit_each: setting.limit_each,
             usage: None,
             meters: None,
             driver: None,

@@ -126,6 +126,28 @@ pub(crate) struct LimitPart {
     pub swap: Option<String>,
 }
 
+/// Limits of each user on this host.
+#[derive(Serialize)]
+pub(crate) struct LimitEachPart {
+    pub cpus: Option<f64>,
+    pub memory_bytes: Option<u64>,
+    pub swap_bytes: Option<u64>,
+    pub pids: Option<u64>,
+    pub nice: Option<i32>,
+    pub io_bytes_per_s: Option<u64>,
+    /// Users with limits of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub single: Vec<SingleLimitPart>,
+}
+
+/// The limits of some users, in place of those of each.
+#[derive(Serialize)]
+pub(crate) struct SingleLimitPart {
+    pub users: Vec<u32>,
+    #[serde(flatten)]
+    pub limit: LimitEachPart,
+}
+
 /// Where each interaction's usage came from.
 #[derive(Serialize)]
 pub(crate) struct UsagePart {
@@ -155,4 +177,5 @@ pub(crate) struct Setting {
     pub system: SystemPart,
     pub conditions: ConditionsPart,
     pub limit: Option<LimitPart>,
+    pub limit_each: Option<LimitEachPart>,
 }

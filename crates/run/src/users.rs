@@ -115,12 +115,18 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
 }
 
 fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), RunRefusal> {
-    let Some(limit) = &request.limit else { return Ok(()) };
+    let named = [("limit", request.limit.is_some()), ("limit_each", request.limit_each.is_some())];
+    let Some((name, _)) = named.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let Some(groups) = groups else {
-        let refusal = Refusal::new("`limit` needs a control group for the users, and none could be made");
-        return Err(refusal.with_remedy("run as root").about("limit").into());
+        let refusal = Refusal::new(format!("`{name}` needs a control group for the users, and none could be made"));
+        return Err(refusal.with_remedy("run as root").about(name).into());
     };
-    limit.apply(groups, homes, leftovers)?;
+    if let Some(limit) = &request.limit {
+        limit.apply(groups, homes, leftovers)?;
+    }
+    if let Some(limits) = &request.limit_each {
+        limits.apply(request.limit.as_ref().and_then(|limit| limit.cpus), groups, leftovers)?;
+    }
     Ok(())
 }
 

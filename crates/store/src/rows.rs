@@ -190,6 +190,7 @@ impl QueuedRows {
         sampled.stacks.append(&mut sample.stacks);
         sampled.memory.append(&mut sample.memory);
         sampled.session_usage.append(&mut sample.session_usage);
+        sampled.user_limits.append(&mut sample.user_limits);
     }
 
     /// Number of rows, including those that were dropped.

@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
     FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow, SessionRow,
-    SessionUsageRow, StackRow, TimeRow,
+    SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::time::Instant;
 
@@ -205,6 +205,21 @@ tables! {
         io_wait_ns: Option<u64> = row.usage.io_wait_ns,
         user_ticks_us: u64 = row.user_ticks_us,
         system_ticks_us: u64 = row.system_ticks_us,
+    }
+
+    /// Costs of users' own limits.
+    UserLimits, user_limits(rows: &[UserLimitRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        user: u32 = row.user,
+        cpu_ns: Option<u64> = row.cpu_ns,
+        periods: Option<u64> = row.periods,
+        throttled_periods: Option<u64> = row.throttled_periods,
+        throttled_ns: Option<u64> = row.throttled_ns,
+        memory_refusals: Option<u64> = row.memory_refusals,
+        memory_kills: Option<u64> = row.memory_kills,
+        memory_peak_bytes: Option<u64> = row.memory_peak_bytes,
+        pids_refusals: Option<u64> = row.pids_refusals,
     }
 }
 

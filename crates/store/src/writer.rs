@@ -69,6 +69,7 @@ impl Writer {
         self.write_rows(Table::Stacks, &mut rows.stacks, batch::stacks, |row| row.at);
         self.write_rows(Table::Memory, &mut rows.memory, batch::memory, |row| row.at);
         self.write_rows(Table::SessionUsage, &mut rows.session_usage, batch::session_usage, |row| row.at);
+        self.write_rows(Table::UserLimits, &mut rows.user_limits, batch::user_limits, |row| row.at);
     }
 
     fn write_interactions(&mut self, interactions: &[PackedInteraction]) {

@@ -10,7 +10,7 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder,
-    ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
+    ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -129,6 +129,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         queue: vec![queue],
         stacks: vec![stack_of(at, count)],
         session_usage: vec![session_usage],
+        user_limits: vec![UserLimitRow { at, user: 1, throttled_ns: Some(count), ..UserLimitRow::default() }],
         ..MeterRows::default()
     }
 }

@@ -40,6 +40,8 @@ pub struct LaunchSetup<'a> {
     pub directory: &'a CStr,
     /// The `cgroup.procs` files of control groups. The child joins each by writing "0" into it.
     pub join: &'a [CString],
+    /// The nice value of the child and of all that it starts; `None`: this process's own.
+    pub nice: Option<i32>,
 }
 
 /// Starts each program on a new terminal; it owns the stack that the children run on until they execute.
@@ -62,6 +64,7 @@ struct ChildOrders {
     directory: *const libc::c_char,
     join: *const *const libc::c_char,
     affinity: *const libc::cpu_set_t,
+    nice: Option<libc::c_int>,
     /// The call that failed, written by the child; with its errno below.
     failed: &'static str,
     errno: libc::c_int,
@@ -106,6 +109,7 @@ impl Spawner {
             directory: setup.directory.as_ptr(),
             join: join.as_ptr(),
             affinity: &self.affinity,
+            nice: setup.nice,
             failed: "",
             errno: 0,
         };
@@ -187,6 +191,11 @@ unsafe fn execute(orders: &ChildOrders) -> &'static str {
             return "joining the control group";
         }
         reset_inherited_settings(orders.affinity);
+        if let Some(nice) = orders.nice
+            && libc::setpriority(libc::PRIO_PROCESS, 0, nice) < 0
+        {
+            return "setting the nice value";
+        }
         if libc::chdir(orders.directory) < 0 {
             return "entering the home directory";
         }

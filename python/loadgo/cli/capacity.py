@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+import loadgo
 from loadgo.cli.completed_values import script_completions
 from loadgo.cli.options import (
     DrawsOption,
@@ -28,8 +30,13 @@ from loadgo.cli.output import (
     error_console,
     errors_as_messages,
 )
-from loadgo.cli.page_output import FileOption, format_option, page_output
+from loadgo.cli.page_output import FileOption, PageOutput, format_option, page_output
 from loadgo.documents.formats import ReportFormat
+from loadgo.errors import BadArgument
+
+if TYPE_CHECKING:
+    from loadgo.sizing.knobs.results import KnobCapacity
+    from loadgo.sizing.results import Capacity
 
 
 def capacity(
@@ -72,6 +79,25 @@ def capacity(
     typing: TypingOption = None,
     set: SetOption = None,
     limit: LimitOption = None,
+    limit_each: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[CLASS:]NAME=VALUE,…",
+            help="Limits of each user: cpus=2,memory=1G,swap=0,pids=200,nice=5,io=20M. May be given again, for one "
+            "class of a mix: hog-cpu:cpus=0.5.",
+        ),
+    ] = None,
+    vary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIMIT=LOW:HIGH",
+            help="Search a limit instead of the number of users: limit-each.cpus=0.25:8, limit-each.CLASS.memory="
+            "64M:4G, limit.cpus=1:8.",
+        ),
+    ] = None,
+    users: Annotated[
+        int | None, typer.Option(help="With --vary, the number of users; by default the sum of the mix's weights.")
+    ] = None,
     meters: MetersOption = None,
     shortest: Annotated[
         str | None,
@@ -105,6 +131,22 @@ def capacity(
         from loadgo.sizing.capacity import capacity as find_capacity
 
         page = page_output(format, output, "capacity.html")
+        if vary is not None:
+            asked = {"max_users": max_users, "within": within, "longest": longest, "draws": draws, "workers": workers}
+            check_varied({**asked, "set": set, "sudo": sudo or None})
+            choices: dict[str, Any] = {
+                "users": users,
+                "mix": mix,
+                "think": think,
+                "typing": typing,
+                "limit": limit,
+                "meters": meters,
+            }
+            choices |= {"shortest": shortest, "trials": trials, "seed": seed, "tariff": tariff, "out": out}
+            choices |= {"limit_each": limit_each or (), "target": target, "vary": vary, "on": on}
+            _print_limit(script, choices, page, quiet=quiet)
+        if users is not None:
+            raise BadArgument("`users` is for a search over a limit: `vary`").about("users", "vary")
         with progress_and_notes(error_console(), shown=not quiet) as (show_trial, note):
             answer = find_capacity(
                 script,
@@ -118,6 +160,7 @@ def capacity(
                 typing=typing,
                 set=set or (),
                 limit=limit,
+                limit_each=limit_each or (),
                 meters=meters,
                 shortest=shortest,
                 longest=longest,
@@ -132,6 +175,28 @@ def capacity(
             )
         page.show(answer)
         page.print_warnings((*answer.fit_warnings, *(answer.limit_warnings if quiet else ())))
-        if answer.end == "stopped":
-            raise typer.Exit(STATUS_INTERRUPTED)
-        raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)
+        _exit(answer)
+
+
+def _print_limit(script: str | None, choices: Mapping[str, Any], page: PageOutput, *, quiet: bool) -> NoReturn:
+    """Searches a limit, prints the answer, and exits with its status."""
+    from loadgo.cli.progress import progress_and_notes
+
+    with progress_and_notes(error_console(), shown=not quiet) as (show_trial, note):
+        answer = loadgo.capacity_of_limit(script, **choices, progress=note, trial_progress=show_trial)
+    page.show(answer)
+    page.print_warnings(answer.limit_warnings if quiet else ())
+    _exit(answer)
+
+
+def check_varied(asked: Mapping[str, object]) -> None:
+    """Raises `BadArgument` for an option that a search over a limit does not have."""
+    for name in (name for name, value in asked.items() if value):
+        raise BadArgument(f"`{name}` is for a search over the number of users: leave out `vary`").about(name, "vary")
+
+
+def _exit(answer: Capacity | KnobCapacity) -> NoReturn:
+    """Exits with the status of an answer."""
+    if answer.end == "stopped":
+        raise typer.Exit(STATUS_INTERRUPTED)
+    raise typer.Exit(STATUS_BAD_FINDING if answer.bad else STATUS_GOOD)

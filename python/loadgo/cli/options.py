@@ -133,6 +133,10 @@ SetOption = Annotated[
 ThinkOption = Annotated[str | None, typer.Option(help="Think time instead of the script's.")]
 TypingOption = Annotated[str | None, typer.Option(help="Typing rate instead of the script's.")]
 LimitOption = Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")]
+LimitEachOption = Annotated[
+    str | None,
+    typer.Option(help="Limits of each user: cpus=2,memory=1G,swap=0,pids=200,nice=5,io=20M."),
+]
 MetersOption = Annotated[
     Literal["none", "cheap", "cheap,profile", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
 ]

@@ -17,6 +17,7 @@ from loadgo.cli.options import (
     DrivenFromOption,
     FailIfOption,
     FullOption,
+    LimitEachOption,
     LoginOption,
     QuietOption,
     ReportFormatOption,
@@ -97,6 +98,7 @@ def run(
     limit: Annotated[
         str | None, typer.Option(help="Limits of all users together: memory=256M,cpus=1,swap=zram:1G.")
     ] = None,
+    limit_each: LimitEachOption = None,
     usage_every: Annotated[
         int | None,
         typer.Option(min=1, help="Read usage for every n-th interaction of a user only, which costs the driver less."),
@@ -151,6 +153,7 @@ def run(
                 set=set or (),
                 until=until,
                 limit=limit,
+                limit_each=limit_each,
                 usage_every=usage_every,
                 meters=meters,
                 driver=Driver(fifo=fifo, processor=processor),

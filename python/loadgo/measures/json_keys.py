@@ -7,6 +7,7 @@ from loadgo.measures.charges import Cost
 from loadgo.measures.drivers import DriverFigures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, HostLost
+from loadgo.measures.limit_costs import LimitCost, LimitCosts
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
 from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
@@ -28,12 +29,18 @@ JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction fail_if other_work fit_warnings typing usage_audit hosts "
-        "drivers network metered_hosts"
+        "drivers network metered_hosts limit_costs"
+    ),
+    LimitCosts: "users everybody",
+    LimitCost: (
+        "user cpu_ns periods throttled_periods throttled_ns memory_refusals memory_kills "
+        "memory_peak_bytes pids_refusals"
     ),
     OtherWork: "share error at_most level host",
     ConditionResult: "condition holds text",
     RunDescription: (
-        "id kind name model users started wall_s finished outcome system load conditions limit meters usage users_run"
+        "id kind name model users started wall_s finished outcome system load conditions limit limit_each meters usage "
+        "users_run"
     ),
     Stretch: "name start_ns end_ns counted warm_up ramp_down extrapolated note cut chosen",
     CommandSummary: "name response usage outcomes cost",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_c
 from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, hosts_figures
+from loadgo.measures.limit_costs import LimitCosts, limit_costs_of
 from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
 from loadgo.measures.metered_hosts import MeteredHosts, metered_hosts_of
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
@@ -80,6 +81,8 @@ class RunDescription:
     """The kernel meters: the table `meters`; empty where the run's folder has none."""
     usage: Mapping[str, Any]
     """The source of each interaction's usage: the table `usage`."""
+    limit_each: Mapping[str, Any] = field(default_factory=dict)
+    """Limits of each user: the table `limit_each`; empty without limits."""
     users_run: str = ""
     """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
@@ -143,6 +146,8 @@ class Summary(LoadSummary):
     """The network's part of response times; None where no shell on another host has measured a line."""
     metered_hosts: MeteredHosts | None = None
     """The hosts of a metering of several without a load; None for anything else."""
+    limit_costs: LimitCosts | None = None
+    """Costs of the users' own limits in the whole run; None without such limits."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -196,6 +201,7 @@ def summarize(
         drivers=drivers_figures(tables.conditions),
         network=network_time_of(rows, stretch),
         metered_hosts=metered_hosts_of(tables, stretch),
+        limit_costs=limit_costs_of(tables),
     )
 
 
@@ -312,6 +318,7 @@ def _run_description(tables: Tables) -> RunDescription:
         load=load,
         conditions=description.get("conditions", {}),
         limit=description.get("limit", {}),
+        limit_each=description.get("limit_each", {}),
         meters=description.get("meters", {}),
         usage=description.get("usage", {}),
         users_run=tables.users_run,

@@ -110,6 +110,8 @@ def ab(
     """
     if load is USUAL_LOAD and ("passes" in plain or "until" in plain):
         load = Load()
+    if plain.get("limit_each") is not None:
+        raise BadArgument("`limit_each` is for `run` and `capacity`").about("limit_each")
     load, limit, metering = with_keywords(load, None, Metering(), plain)
     variants = {"A": with_login(_variant(a, limit)), "B": with_login(_variant(b, limit))}
     _check(variants["A"], variants["B"], measures, most_pairs, sudo=sudo)

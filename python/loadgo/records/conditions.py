@@ -37,6 +37,8 @@ _KEYS_OF_A_HOST = ("address", "weight", "hostname", "kernel", "processor", "proc
 """Keys of a host of a run on several that are conditions. Its users follow from the weights and the load."""
 _LIMIT_KEYS = ("cpus", "swap")
 """Keys of a run's limits that are no condition of the system too, as `memory_bytes` is."""
+_LIMIT_EACH = "limit each"
+"""The first words of a condition of each user's limits."""
 _MEASURED_CONDITIONS = ("memory_available_bytes", "used_bytes", "load_average")
 
 
@@ -63,11 +65,11 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
     of its file.
     """
     conditions = {"script": str(run_toml.get("name", "")), SCRIPT_TEXT: _checksum(folder / SCRIPT_FILE)}
-    for section in ("load", "system", "limit", "conditions", "usage"):
+    for section in ("load", "system", "limit", "limit_each", "conditions", "usage"):
         for name, value in _flat(_without_hosts(run_toml.get(section, {}))).items():
             is_read_at_end = name.endswith("_end") or "_end_" in name
             if not is_read_at_end and name.rpartition(".")[2] not in _OTHER_KEYS:
-                conditions[name] = value
+                conditions[f"{_LIMIT_EACH} {name}" if section == "limit_each" else name] = value
     for host in hosts_of_run(run_toml):
         values = _flat({key: host.entry[key] for key in _KEYS_OF_A_HOST if key in host.entry})
         conditions |= {f"{HOST_CONDITION} {host.name} {name}": value for name, value in values.items()}

@@ -71,17 +71,18 @@ _KINDS: Mapping[str, str] = {
             usage.split meters.tier driver.scheduling driver.proof""",
         "true or false": "finished",
         "a number from 0": """wall_s load.arrivals_per_second load.duration_s system.speed conditions.virtual_s
-            conditions.computed_s limit.cpus meters.calibration.switch_ns""",
+            conditions.computed_s limit.cpus limit_each.cpus meters.calibration.switch_ns""",
         "a whole number from 0": """load.users load.passes load.seed system.processors system.memory_bytes
             system.frames conditions.users_logged_in conditions.memory_available_bytes
             conditions.memory_available_end_bytes conditions.users_memory_kills_end
-            limit.memory_bytes usage.cpu_resolution_ns""",
+            limit.memory_bytes limit_each.memory_bytes limit_each.swap_bytes limit_each.pids
+            limit_each.io_bytes_per_s usage.cpu_resolution_ns""",
         "a whole number from 1": "usage.every",
         "a list of texts": "command notes system.set usage.notes meters.exact meters.notes driver.notes",
         "a list of numbers": "conditions.load_average conditions.load_average_end",
-        "a list of tables": "system.paging_devices load.classes",
+        "a list of tables": "system.paging_devices load.classes limit_each.single",
         "a list of losses": "lost",
-        "a table": "load system conditions limit usage meters driver meters.estimated meters.not_here "
+        "a table": "load system conditions limit limit_each usage meters driver meters.estimated meters.not_here "
         "meters.calibration system.versions system.tariff",
     }.items()
     for key in keys.split()

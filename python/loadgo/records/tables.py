@@ -75,6 +75,7 @@ class Tables:
     memory: pl.DataFrame
     screens: pl.DataFrame
     session_usage: pl.DataFrame
+    user_limits: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

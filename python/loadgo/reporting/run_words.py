@@ -7,7 +7,7 @@ from typing import Any
 
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import counted, people, setting, size
+from loadgo.notation.figures import counted, number, people, setting, size
 from loadgo.reporting.host_table import names_of_hosts
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.simulated_machine import machine, simulated
@@ -22,6 +22,8 @@ def title(summary: Summary) -> str:
         return f"{host}: metered without a load of users"
     limits = limits_in_words(summary)
     held = f"; users held to {limits}" if limits else ""
+    each = limits_of_each_in_words(summary.run.limit_each)
+    held += f"; each user held to {each}" if each else ""
     return f"{summary.run.name or summary.run.id or 'a run'}: {people(summary.run.users)}, {load(summary)}{held}"
 
 
@@ -33,6 +35,21 @@ def limits_in_words(summary: Summary) -> str:
         parts.append(f"{setting(limit['cpus'])} processor{'' if limit['cpus'] == 1 else 's'}")
     parts += [f"paging to {_paging_device(str(limit['swap']))}"] if "swap" in limit else []
     return ", ".join(parts)
+
+
+def limits_of_each_in_words(limit: Mapping[str, Any]) -> str:
+    """The limits of each user, as `0.5 processors, 200 processes`; empty without any."""
+    cpus, nice = limit.get("cpus"), limit.get("nice")
+    parts = [
+        "" if cpus is None else f"{setting(cpus)} processor{'' if cpus == 1 else 's'}",
+        f"memory {size(limit['memory_bytes'])}" if "memory_bytes" in limit else "",
+        f"paging {size(limit['swap_bytes'])}" if "swap_bytes" in limit else "",
+        f"{number(limit['pids'])} processes" if "pids" in limit else "",
+        "" if nice is None else f"nice {nice}",
+        f"{size(limit['io_bytes_per_s'])}/s of each disk" if "io_bytes_per_s" in limit else "",
+        "other limits for some users" if limit.get("single") else "",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def _paging_device(swap: str) -> str:

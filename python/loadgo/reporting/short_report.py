@@ -11,6 +11,7 @@ from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.driver_table import DRIVERS_TABLE
 from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
+from loadgo.reporting.limit_table import LIMITS_TABLE
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
 from loadgo.reporting.processor_time_tables import by_process
@@ -68,7 +69,11 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
         shown = {"processors-time", "system-calls-of-command", METERED_HOSTS_TABLE}
         shown |= set() if _has_calls_of_command(summary) else {"processes"}
     else:
-        shown = {"predicted"} if summary.prediction is not None else {"response-time", HOSTS_TABLE, DRIVERS_TABLE}
+        shown = (
+            {"predicted"}
+            if summary.prediction is not None
+            else {"response-time", HOSTS_TABLE, DRIVERS_TABLE, LIMITS_TABLE}
+        )
     if view.vocabulary != "today":
         shown |= {"vocabulary"}
     if view.by is not None:

@@ -7,6 +7,7 @@ from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import duration, interval, money, number, quantile, share, size
 from loadgo.reporting.driver_table import drivers_table
 from loadgo.reporting.host_table import hosts_table
+from loadgo.reporting.limit_table import limits_table
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.metered_host_table import metered_hosts_table
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
@@ -24,7 +25,8 @@ def report_tables(summary: Summary, view: View | None = None, pictures: SignPict
     if summary.everything.response.count and not without_load(summary):
         by_host = hosts_table(summary)
         drivers = drivers_table(summary)
-        of_load = (responses(summary), by_host, drivers, usage(summary), classes(summary))
+        limits = limits_table(summary)
+        of_load = (responses(summary), by_host, drivers, limits, usage(summary), classes(summary))
         first = (prediction_table(summary.prediction), *of_load)
         tables = [table for table in first if table]
     elif not without_load(summary):

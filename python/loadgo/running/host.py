@@ -60,11 +60,26 @@ def cpu_limit(limit: str | None) -> float | None:
     return cpus
 
 
-def limit_warnings(limit: str | None) -> tuple[str, ...]:
+def each_options(limit_each: str | None, single: Sequence[tuple[Sequence[int], str]]) -> dict[str, Any]:
+    """The options of `_loadgo.run_host` about limits of each user. Raises `ValueError` for an invalid limit."""
+    for text in (limit_each, *(text for _, text in single)):
+        parse_limit_each(text)
+    return {"limit_each": limit_each, "limit_single": [(list(users), text) for users, text in single]}
+
+
+def limit_warnings(limit: str | None, limit_each: str | None = None) -> tuple[str, ...]:
     """A warning for each limit that this host cannot reach. Raises `ValueError` for an invalid limit."""
     memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     here = {"processors": len(os.sched_getaffinity(0)), "memory_bytes": memory_bytes}
-    return unreachable_limits(_parse_limit(limit), here)
+    return (*unreachable_limits(_parse_limit(limit), here), *unreachable_limits(parse_limit_each(limit_each), here))
+
+
+def parse_limit_each(limit_each: str | None) -> dict[str, Any]:
+    """The limits of each user by name; empty without any. Raises `ValueError` for an invalid limit."""
+    if limit_each is None:
+        return {}
+    with naming("limit_each"):
+        return dict(_loadgo.parse_limit_each(limit_each))
 
 
 def _parse_limit(limit: str | None) -> dict[str, Any]:

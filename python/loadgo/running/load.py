@@ -37,8 +37,30 @@ class Load:
 
 
 @dataclass(frozen=True)
+class EachLimits:
+    """Limits on each user of this host; None means no limit. Limits need root."""
+
+    cpus: float | None = None
+    """Processors, such as 0.5."""
+    memory: str | None = None
+    """Bytes of memory, such as `1G`."""
+    swap: str | int | None = None
+    """Bytes on paging devices, such as `1G`; 0 or `none`: the user does not page."""
+    pids: int | None = None
+    """Processes and threads at the same time."""
+    nice: int | None = None
+    """The nice value of all that the user runs, from -20 to 19."""
+    io: str | None = None
+    """Bytes a second that the user may read from each disk, and as many that may be written, such as `20M`."""
+
+    def __str__(self) -> str:
+        """The limits as in the argument `limit_each`: `cpus=0.5,memory=1G`."""
+        return _named_values(self)
+
+
+@dataclass(frozen=True)
 class Limits:
-    """Limits on all users of this host together; None means no limit. Limits need root."""
+    """Limits on the users of this host: on all together, and on each; None means no limit. Limits need root."""
 
     memory: str | None = None
     """Bytes of memory, such as `256M`."""
@@ -46,11 +68,17 @@ class Limits:
     """Processors, such as 1.5."""
     swap: str | None = None
     """The paging device, with its size: `zram:1G`, `file:1G`, or `none`."""
+    each: EachLimits | None = None
+    """The limits of each user alone."""
 
     def __str__(self) -> str:
-        """The limits as in the argument `limit`: `memory=256M,cpus=1.5`."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return ",".join(f"{name}={value}" for name, value in values if value is not None)
+        """The limits of all users together, as in the argument `limit`: `memory=256M,cpus=1.5`."""
+        return _named_values(replace(self, each=None))
+
+
+def _named_values(limits: EachLimits | Limits) -> str:
+    values = ((field.name, getattr(limits, field.name)) for field in fields(limits))
+    return ",".join(f"{name}={value}" for name, value in values if value is not None)
 
 
 @dataclass(frozen=True)
@@ -67,7 +95,7 @@ class Metering:
 
 
 class LoadKeywords(TypedDict, total=False):
-    """The fields of `Load` and `Metering`, and `limit`, as keywords of `loadgo.run`."""
+    """The fields of `Load` and `Metering`, `limit` and `limit_each`, as keywords of `loadgo.run`."""
 
     users: int | None
     passes: int | None
@@ -79,6 +107,7 @@ class LoadKeywords(TypedDict, total=False):
     until: str | None
     seed: int
     limit: str | None
+    limit_each: str | None
     meters: str | None
     usage_every: int | None
 
@@ -97,6 +126,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "think": ((str,), "a law, such as 'fixed(5s)' or 'exponential(8s)'"),
     "until": ((str,), "a text, such as 'interactions=1e6'"),
     "limit": ((str,), "a text, such as 'memory=256M,cpus=1'"),
+    "limit_each": ((str,), "a text, such as 'cpus=2,memory=1G'"),
     "meters": ((str,), "'none', 'cheap', 'cheap,profile' or 'exact'"),
     "login": ((str,), "a command, such as 'ssh host'"),
 }
@@ -131,6 +161,17 @@ def types_of(argument: str) -> tuple[type, ...]:
 def example_of(argument: str) -> str:
     """How to write an argument of a run, with an example."""
     return _TYPES[argument][1]
+
+
+def limits_of_each(limits: Limits | None, keywords: Mapping[str, Any]) -> str | None:
+    """The limits of each user as a text. Raises `BadArgument` for both `limit_each` and `limits`."""
+    text = keywords.get("limit_each")
+    check_types({"limit_each": text})
+    if limits is None or limits.each is None:
+        return text
+    if text is not None:
+        raise BadArgument("`limit_each` and `limits.each` mean the same: leave one out").about("limit_each", "limits")
+    return str(limits.each) or None
 
 
 def check_types(arguments: Mapping[str, object]) -> None:

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -189,12 +189,12 @@ def _log_in_trial(host: Address, needs: Sequence[str]) -> LogInTrial:
     return LogInTrial(str(host), command, wanted, _FIRST_MISSING_STATUS)
 
 
-def check_script(source: Source, login: str, limit: str | None) -> None:
-    """Raises `BadArgument` for what a run on another host does not have."""
-    if limit is not None:
+def check_script(source: Source, login: str, limits: Mapping[str, object]) -> None:
+    """Raises `BadArgument` for what a run on another host does not have; `limits` are by their arguments' names."""
+    for name in (name for name, limit in limits.items() if limit is not None):
         raise BadArgument(
-            "`limit` is for users of this host: leave it out, or set limits on the other host (systemd's user slices)"
-        ).about("limit", "on")
+            f"`{name}` is for users of this host: leave it out, or set limits on the other host (systemd's user slices)"
+        ).about(name, "on")
     words = shlex.split(login)
     program = words[0].rpartition("/")[2] if words else ""
     if program in _ELSEWHERE:

@@ -48,6 +48,10 @@ class RunSettings:
     """The number of hosts, driven or driving, without which the run still counts."""
     driven_from: tuple[str, ...] = ()
     """The hosts that drive the users; none for this host."""
+    limit_each: str | None = None
+    """The limits of each user."""
+    limit_single: tuple[tuple[tuple[int, ...], str], ...] = ()
+    """Users with other limits than each: their numbers and the limits."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     Raises `errors.Mistake` for a mistake in the script or the machine file, and `ValueError` for an invalid setting.
     Raises `errors.Refused` if this host lacks a program that the script needs.
     """
-    names = ("think", "typing", "limit", "usage_every", "meters", "login")
+    names = ("think", "typing", "limit", "limit_each", "usage_every", "meters", "login")
     check_types({name: getattr(settings, name) for name in names})
     pace = _pace_options(settings)
     script = parse_script_file(source)
@@ -123,7 +127,8 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
         options = host.host_options(script["needs"], settings.limit, settings.usage_every, settings.driver)
         further = {"meters": host.parse_meter_tier(settings.meters), "login": settings.login}
-        warnings = host.limit_warnings(settings.limit)
+        further |= host.each_options(settings.limit_each, settings.limit_single)
+        warnings = host.limit_warnings(settings.limit, settings.limit_each)
         cpus = host.cpu_limit(settings.limit)
         return PreparedRun(script, run_host, {**options, **further, **pace}, cpu_limit=cpus, limit_warnings=warnings)
     if settings.login is not None:
@@ -132,6 +137,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
         on,
         settings.set,
         limit=settings.limit,
+        limit_each=settings.limit_each or next((text for _, text in settings.limit_single), None),
         usage_every=settings.usage_every,
         meters=settings.meters,
         driver=settings.driver,
@@ -190,9 +196,11 @@ def _checked_for_ssh(source: Source, settings: RunSettings) -> tuple[dict[str, A
         raise BadArgument("`login` is for this host: users of another host log in to it by ssh").about("login", "on")
     if settings.set:
         raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
-    check_types({name: getattr(settings, name) for name in ("think", "typing", "limit", "usage_every", "meters")})
+    names = ("think", "typing", "limit", "limit_each", "usage_every", "meters")
+    check_types({name: getattr(settings, name) for name in names})
     script = parse_script_file(source)
-    check_script(source, script["login"], settings.limit)
+    limits = {"limit": settings.limit, "limit_each": settings.limit_each or settings.limit_single or None}
+    check_script(source, script["login"], limits)
     meters = host.parse_meter_tier(settings.meters)
     options = host.host_options((), None, settings.usage_every, settings.driver)
     options["log_ins_at_once"] = options["log_ins_at_once"] or MOST_STARTING_SESSIONS

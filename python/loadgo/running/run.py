@@ -20,7 +20,15 @@ from loadgo.notation import quantities
 from loadgo.running import bundled
 from loadgo.running.folders import as_utf8, failed_runs_named, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
-from loadgo.running.load import Limits, Load, LoadKeywords, Metering, check_types, with_keywords
+from loadgo.running.load import (
+    Limits,
+    Load,
+    LoadKeywords,
+    Metering,
+    check_types,
+    limits_of_each,
+    with_keywords,
+)
 from loadgo.running.prepared import (
     PreparedRun,
     ReportProgress,
@@ -130,7 +138,8 @@ def run(
         load: The users' work. Its common fields are keywords too, and a keyword replaces the field: `users`, `passes`,
             `duration`, `think`, `typing`, `arrivals`, `warm_up`, `until` and `seed`.
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
-            `memory=256M,cpus=1`.
+            `memory=256M,cpus=1`. The keyword `limit_each` has those of each user, which are the field `each` of
+            `limits`: `cpus=2,memory=1G,swap=0,pids=200,nice=5,io=20M`.
         metering: How a host is metered. Its fields `meters` and `usage_every` are keywords too.
         driver: How the driver itself runs.
         set: Changes of values in the machine file, such as `processors.speed=2`.
@@ -174,6 +183,7 @@ def run(
         login,
         without_lost,
         _texts(driven_from),
+        limits_of_each(limits, keywords),
     )
     if settings.driven_from and options["until"] is not None:
         raise BadArgument(

@@ -35,6 +35,7 @@ def prepare_machine(
     set: Sequence[str],
     *,
     limit: str | None,
+    limit_each: str | None = None,
     usage_every: int | None,
     meters: str | None,
     driver: Driver,
@@ -46,6 +47,11 @@ def prepare_machine(
     """
     host_options = [
         (limit is not None, "limit", "a machine has what its file says: `set=memory.frames=512`"),
+        (
+            limit_each is not None,
+            "limit_each",
+            "a machine's users are in no groups that could be limited",
+        ),
         (usage_every is not None, "usage_every", "on a simulated machine each interaction's usage is known"),
         (meters not in (None, "exact"), f"meters={meters}", "a simulated machine's own meters are always exact"),
         (driver.processor is not None, "processor", "time is virtual, and no line is ever late"),

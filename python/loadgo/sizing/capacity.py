@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
-from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
+from loadgo.distribution.choice import WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
-from loadgo.notation.quantities import span_s
 from loadgo.prediction.predict import DrawPlan, plan_draws
 from loadgo.running.folders import check_out, failed_runs_named
 from loadgo.running.host import DEFAULT_DRIVER, Driver
@@ -23,10 +21,12 @@ from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
-from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, parse_mix
+from loadgo.sizing.knobs.knob import parse_class_limits
+from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
+from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
@@ -40,30 +40,8 @@ from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
 """Defaults of the largest number of trials; a trial on a host takes real time."""
-DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
-"""Defaults of the shortest and the longest trial on a host."""
 MOST_TRIAL_INTERACTIONS = 200_000
 """Most interactions of one trial."""
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """The options of a search; None means the default."""
-
-    target: str | Sequence[str]
-    max_users: int | None = None
-    mix: str | None = None
-    within: int | None = None
-    shortest: float | str | None = None
-    longest: float | str | None = None
-    trials: int | None = None
-    seed: int = 1
-    tariff: str = "default"
-    out: Path | None = None
-    draws: int | None = None
-    choice: WorkerChoice = DEFAULT_CHOICE
-    sudo: bool = False
-    """Whether the agent on another host runs by `sudo`."""
 
 
 def capacity(
@@ -79,6 +57,7 @@ def capacity(
     typing: float | str | None = None,
     set: Sequence[str] = (),
     limit: str | None = None,
+    limit_each: str | Sequence[str] = (),
     meters: str | None = None,
     driver: Driver = DEFAULT_DRIVER,
     shortest: float | str | None = None,
@@ -114,6 +93,8 @@ def capacity(
         typing: The typing rate instead of the script's, in characters a second or as a text such as `12 chars/s`.
         set: Values of the machine file, as `KEY=VALUE`.
         limit: Limits of all users of a host together, such as `memory=256M,cpus=1`.
+        limit_each: Limits of each user of this host, such as `cpus=2,pids=200`. In a mix, `CLASS:cpus=0.5` replaces
+            them for the users of one class.
         meters: The meters of a host: `none`, `cheap`, `cheap,profile` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on
@@ -162,6 +143,7 @@ def capacity(
         draws=draws,
         choice=WorkerChoice(workers, executor),
         sudo=sudo,
+        limit_each=texts_of(limit_each),
     )
     settings = RunSettings(think, typing, tuple(set), limit, None, meters, driver)
     with failed_runs_named(out):
@@ -178,8 +160,18 @@ def find_capacity(
     trial_progress: ReportTrial | None = None,
 ) -> Capacity:
     """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
-    script_or_mix = _script_or_mix(script, options.mix)
-    site = prepare_site(script_or_mix, on, settings, sudo=options.sudo, tariff=options.tariff, out=options.out)
+    script_or_mix = script_or_mix_of(script, options.mix)
+    classes = [each.name for each in script_or_mix.classes] if isinstance(script_or_mix, UserMix) else []
+    everybody, by_class = parse_class_limits(options.limit_each, classes)
+    site = prepare_site(
+        script_or_mix,
+        on,
+        replace(settings, limit_each=everybody),
+        sudo=options.sudo,
+        tariff=options.tariff,
+        out=options.out,
+        class_limits=by_class,
+    )
     options.choice.check(is_simulated=not site.live)
     search = SiteSearch(site, search_goal(options, site), trial_lengths(options, site), options.seed)
     goal, lengths = search.goal, search.lengths
@@ -212,15 +204,6 @@ def _draw_plan(site: TrialSite, options: SearchOptions) -> DrawPlan | None:
     return plan_draws(machine["machine_text"], machine["set"], options.draws, options.seed, file=machine["machine"])
 
 
-def _script_or_mix(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
-    """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`."""
-    if (script is None) == (mix is None):
-        raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
-            "mix"
-        )
-    return script if script is not None else parse_mix(str(mix))
-
-
 def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
     """The goal of the search. Targets or options that make no sense raise `ValueError`."""
     targets = parse_targets(options.target)
@@ -246,22 +229,6 @@ def search_goal(options: SearchOptions, site: TrialSite) -> SearchGoal:
         most_trials=options.trials or (DEFAULT_MOST_TRIALS_HOST if site.live else DEFAULT_MOST_TRIALS_MACHINE),
         live=site.live,
     )
-
-
-def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
-    """The shortest and the longest trial. Options that contradict raise `ValueError`."""
-    shortest, longest = (DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S) if site.live else (0.0, math.inf)
-    if options.shortest is not None:
-        shortest = span_s(options.shortest, "shortest")
-    if options.longest is not None:
-        longest = span_s(options.longest, "longest")
-    if options.shortest is not None and options.longest is None:
-        longest = max(longest, shortest)
-    if options.longest is not None and options.shortest is None:
-        shortest = min(longest, shortest)
-    if shortest > longest:
-        raise BadArgument(f"the shortest trial, {shortest:g} s, is longer than the longest, {longest:g} s")
-    return TrialLengths(shortest, longest)
 
 
 def assemble_capacity(

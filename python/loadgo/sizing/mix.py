@@ -64,6 +64,15 @@ def parse_mix(text: str) -> UserMix:
     return UserMix(classes, source, tuple(1 + sum(lines[:index]) for index in range(len(lines))))
 
 
+def script_or_mix_of(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
+    """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`."""
+    if (script is None) == (mix is None):
+        raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
+            "mix"
+        )
+    return script if script is not None else parse_mix(str(mix))
+
+
 def nearest_seed(mix: UserMix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
     """The seed whose classes are nearest to their weights, of those that belong to `seed`, and each user's class."""
     seeds = range(CLASS_SEEDS_TRIED * seed, CLASS_SEEDS_TRIED * (seed + 1))

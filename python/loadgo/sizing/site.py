@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,8 @@ class TrialSite:
     """Number of hosts of a list; 1 for any other system."""
     fewest_users: int = 1
     """The fewest users of a trial: on several hosts, each has a user."""
+    class_limits: Mapping[str, str] = field(default_factory=dict)
+    """The limits of each user of a class, by its name, where they differ from those of each other user."""
 
     @property
     def live(self) -> bool:
@@ -100,8 +102,11 @@ def prepare_site(
     sudo: bool = False,
     tariff: str = "default",
     out: Path | None = None,
+    class_limits: Mapping[str, str] | None = None,
 ) -> TrialSite:
     """Prepares a script or a mix on the system `on`. Raises the errors of `loadgo.run` before the first log-in."""
+    single = tuple(((), text) for text in (class_limits or {}).values())
+    settings = replace(settings, limit_single=single)  # each trial has the users of its classes
     mix = script if isinstance(script, UserMix) else None
     source = script.source if isinstance(script, UserMix) else bundled.find_script(script)
     ready = prepare_systems(source, on, settings, sudo=sudo)
@@ -120,7 +125,8 @@ def prepare_site(
         mix=mix,
         fit_warnings=() if ready.machine is None else ready.machine.fit_warnings,
         limit_warnings=ready.limit_warnings,
-        settings=_settings_in_words(settings),
+        settings=(*_settings_in_words(settings), *(f"limit-each {k}:{v}" for k, v in (class_limits or {}).items())),
+        class_limits=class_limits or {},
     )
 
 
@@ -148,7 +154,8 @@ def _site_servers(on: str, ready: PreparedRun) -> ServerCounts:
 
 
 def _settings_in_words(settings: RunSettings) -> tuple[str, ...]:
-    named = {"think": settings.think, "typing": settings.typing, "limit": settings.limit, "meters": settings.meters}
+    named = {"think": settings.think, "typing": settings.typing, "limit": settings.limit}
+    named |= {"limit-each": settings.limit_each, "meters": settings.meters}
     return (*(f"{name} {value}" for name, value in named.items() if value is not None), *settings.set)
 
 
@@ -180,6 +187,7 @@ def run_trial(site: TrialSite, targets: Sequence[Target], load: TrialLoad, watch
         "until": None if load.seconds is not None else f"interactions={load.interactions}",
         "arrivals_per_second": None,
         "seed": seed,
+        **_single_limits(site, classes),
     }
     is_kept = site.out is not None or site.live
     with nullcontext() if is_kept else tempfile.TemporaryDirectory(prefix="loadgo-capacity-") as temporary:
@@ -201,6 +209,14 @@ def run_trial(site: TrialSite, targets: Sequence[Target], load: TrialLoad, watch
             tables_of_load(tables(folder)) if site.live else load_tables(folder, also=["queue"]),
             TrialQuestions(users, name, tuple(targets), site.servers, site.tariff, bool(stopped), classes),
         )
+
+
+def _single_limits(site: TrialSite, classes: Sequence[str]) -> dict[str, Any]:
+    """The option of a run for the classes with limits of their own; `classes` has the class of each user."""
+    if not site.class_limits:
+        return {}
+    by_class = {name: [user for user, each in enumerate(classes, 1) if each == name] for name in site.class_limits}
+    return {"limit_single": [(users, site.class_limits[name]) for name, users in by_class.items() if users]}
 
 
 def _trial_folder(site: TrialSite, users: int, seed: int) -> Path:

@@ -13,10 +13,11 @@ from loadgo.errors import BadArgument
 from loadgo.measures.tariff import load_tariff
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.answer import AnswerContext, answer_of
-from loadgo.sizing.capacity import SearchOptions, assemble_capacity, search_goal, trial_lengths
+from loadgo.sizing.capacity import assemble_capacity, search_goal
 from loadgo.sizing.document import capacity_document
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, with_doubt
 from loadgo.sizing.mix import nearest_seed, parse_mix
+from loadgo.sizing.options import SearchOptions, trial_lengths
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import Capacity

@@ -23,7 +23,7 @@ impl Shell {
         let words = ["sh", "-i"].map(|word| CString::new(word).expect("no zeros"));
         let program = PreparedProgram::new(CString::new("/bin/sh").expect("no zeros"), words.into());
         let directory = CString::new("/").expect("no zeros");
-        let place = LaunchSetup { environment: &[], directory: &directory, join: &[] };
+        let place = LaunchSetup { environment: &[], directory: &directory, join: &[], nice: None };
         let (terminal, pid) = Spawner::new().expect("memory").spawn(&program, &place).expect("a shell");
         Shell { pid, terminal }
     }

@@ -324,12 +324,11 @@ impl Starter {
         let home = ground.homes.join(format!("user-{user}"));
         login::lay_home(&ground.script, &home)?;
         let environment = login::environment(&ground.environment, &ground.script, user, &home, nonce);
-        let join = match &ground.groups {
-            Some(groups) => groups.add_user(user).map(|()| groups.join_paths(user))?,
-            None => Vec::new(),
-        };
+        let groups = ground.groups.as_ref();
+        let join = groups.map_or(Ok(Vec::new()), |groups| groups.add_user(user).map(|()| groups.join_paths(user)))?;
+        let nice = groups.and_then(|groups| groups.nice_of(user));
         let directory = c_string(home.as_os_str().as_bytes());
-        let place = LaunchSetup { environment: &environment, directory: &directory, join: &join };
+        let place = LaunchSetup { environment: &environment, directory: &directory, join: &join, nice };
         let (master, pid) = self.spawner.spawn(&self.programs[ground.destinations.index_of(user)], &place)?;
         let added = ground.terminals.add(master.as_fd(), u64::from(user));
         Ok(StartedSession { master, pid, account: ground.accounts.open(user), added })

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 
 use crate::groups::Groups;
 use crate::small_files::{number, open_at, open_directory, read_at_start};
+use crate::usage::limit_costs::LimitCosts;
 use crate::usage::memory::{Memory, UserProcesses};
 
 /// Categories of processor time, in the order of the columns of `/proc/stat`.
@@ -63,6 +64,7 @@ pub struct Sampler {
     threads: OurThreads,
     processors: Processors,
     memory: Memory,
+    limit_costs: Option<LimitCosts>,
     last: SampledTotals,
 }
 
@@ -99,7 +101,8 @@ impl Sampler {
         let proc = open_directory(Path::new("/proc"))?;
         let nothing = SampledTotals { at: now, processors: Vec::new(), cpu: Default::default() };
         let memory = Memory::begin(users.processes, now)?;
-        let mut sampler = Sampler { proc, groups: users.groups, threads, processors, memory, last: nothing };
+        let limit_costs = LimitCosts::begin(users.groups.clone(), now);
+        let mut sampler = Sampler { proc, groups: users.groups, threads, processors, memory, limit_costs, last: nothing };
         sampler.last.processors = sampler.processor_ticks()?;
         for (index, cpu_ns) in sampler.cpu_totals().into_iter().enumerate() {
             sampler.last.cpu[index] = CpuTotal { at: now, cpu_ns: cpu_ns? };
@@ -117,6 +120,9 @@ impl Sampler {
             return Ok(());
         }
         self.memory.sample_into(now, span_ns, &mut rows.memory);
+        if let Some(costs) = &mut self.limit_costs {
+            costs.sample_into(now, &mut rows.user_limits);
+        }
         let ticks_of_all = self.processor_ticks()?;
         for (processor, ticks) in &ticks_of_all {
             if let Some((_, before)) = self.last.processors.iter().find(|(number, _)| number == processor) {

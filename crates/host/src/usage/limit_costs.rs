@@ -1,0 +1,74 @@
+//! Rows of `user_limits`: costs of users' own limits, span by span.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use loadgo_core::record::UserLimitRow;
+use loadgo_core::system::UserId;
+use loadgo_core::time::Instant;
+
+use crate::groups::Groups;
+use crate::groups::costs::LimitCounts;
+
+/// Reads the counts of all users, and gives the differences. A user's group stays until the end of the run, and its counts too.
+#[derive(Debug)]
+pub(crate) struct LimitCosts {
+    groups: Arc<Groups>,
+    began: Instant,
+    last: HashMap<UserId, (Instant, LimitCounts)>,
+}
+
+impl LimitCosts {
+    /// Begins to read at `now`; `None` where no user has limits of their own.
+    pub(crate) fn begin(groups: Option<Arc<Groups>>, now: Instant) -> Option<LimitCosts> {
+        let groups = groups.filter(|groups| groups.holds_each())?;
+        Some(LimitCosts { groups, began: now, last: HashMap::new() })
+    }
+
+    /// Adds a row for each user whose counts have changed since the user's last row, or who has none yet.
+    pub(crate) fn sample_into(&mut self, now: Instant, rows: &mut Vec<UserLimitRow>) {
+        let mut users = self.groups.users().unwrap_or_default();
+        users.sort_unstable();
+        for user in users {
+            let counts = self.groups.limit_counts(user);
+            let (since, before) = self.last.get(&user).copied().unwrap_or((self.began, LimitCounts::default()));
+            if counts == before && self.last.contains_key(&user) {
+                continue;
+            }
+            rows.push(difference(user, now, since, &counts, &before));
+            self.last.insert(user, (now, counts));
+        }
+    }
+}
+
+fn difference(user: UserId, at: Instant, since: Instant, now: &LimitCounts, before: &LimitCounts) -> UserLimitRow {
+    let added = |count: fn(&LimitCounts) -> Option<u64>| count(now).map(|value| value.saturating_sub(count(before).unwrap_or(0)));
+    UserLimitRow {
+        at,
+        span_ns: at.since(since).0,
+        user,
+        cpu_ns: added(|counts| counts.cpu_ns),
+        periods: added(|counts| counts.periods),
+        throttled_periods: added(|counts| counts.throttled_periods),
+        throttled_ns: added(|counts| counts.throttled_ns),
+        memory_refusals: added(|counts| counts.memory_refusals),
+        memory_kills: added(|counts| counts.memory_kills),
+        memory_peak_bytes: now.memory_peak_bytes,
+        pids_refusals: added(|counts| counts.pids_refusals),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_differences_the_peak_as_it_is_and_nothing_for_what_is_not_counted() {
+        let before =
+            LimitCounts { cpu_ns: Some(5), throttled_ns: Some(7), memory_peak_bytes: Some(90), ..LimitCounts::default() };
+        let now = LimitCounts { cpu_ns: Some(25), throttled_ns: Some(7), ..before };
+        let row = difference(3, Instant(40), Instant(10), &now, &before);
+        assert_eq!((row.user, row.span_ns, row.cpu_ns, row.throttled_ns), (3, 30, Some(20), Some(0)));
+        assert_eq!((row.memory_peak_bytes, row.pids_refusals), (Some(90), None));
+    }
+}

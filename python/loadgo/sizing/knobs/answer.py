@@ -1,0 +1,108 @@
+"""The answer of a search over a limit, in words and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from loadgo.notation.figures import counted, in_words
+from loadgo.sizing.crossing import LimitCrossing
+from loadgo.sizing.curve import Target
+from loadgo.sizing.knobs.knob import Knob
+from loadgo.sizing.knobs.results import KnobEnd
+from loadgo.sizing.knobs.search import KnobStanding
+
+
+@dataclass(frozen=True)
+class KnobAnswer:
+    """The outcome of a search."""
+
+    end: KnobEnd
+    value: float | None
+    interval: tuple[float, float] | None
+    words: str
+
+
+def answer_of(
+    knob: Knob, standing: KnobStanding, targets: Sequence[Target], trials: int, *, stopped: bool
+) -> KnobAnswer:
+    """The answer from what the trials say."""
+    if standing.bracket is not None and standing.is_narrow(knob):
+        answer = _neighbours(knob, standing, standing.bracket, _targets_in_words(targets))
+    elif standing.crossing is not None:
+        answer = _crossed(knob, standing, standing.crossing, _targets_in_words(targets))
+    elif standing.bracket is not None:
+        answer = _bracketed(knob, standing, standing.bracket, _targets_in_words(targets))
+    else:
+        answer = _without_bracket(knob, standing, _targets_in_words(targets), trials)
+    return replace(answer, end="stopped") if stopped else answer
+
+
+def _crossed(knob: Knob, standing: KnobStanding, crossing: LimitCrossing, targets: str) -> KnobAnswer:
+    interval = (max(crossing.low, knob.low), min(crossing.high, knob.high))
+    value = min(max(crossing.users, interval[0]), interval[1])
+    shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)})"
+    words = f"{standing.side.capitalize()} {shown} keep {targets}.{_other_end(knob, standing)}"
+    return KnobAnswer("found", value, interval, words)
+
+
+def _neighbours(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:
+    met, missed = bracket if standing.side == "at most" else (bracket[1], bracket[0])
+    shown = f"{knob.in_words(met)}{_each(knob)}"
+    words = f"{standing.side.capitalize()} {shown} keep {targets}; {knob.in_words(missed)} do not."
+    return KnobAnswer("found", met, bracket, words)
+
+
+def _bracketed(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:
+    low, high = bracket
+    met = low if standing.side == "at most" else high
+    words = (
+        f"{standing.side.capitalize()} {knob.in_words(met)}{_each(knob)} keep {targets}; the answer lies between "
+        f"{knob.in_words(low)} and {knob.in_words(high)}, and the trials do not show where."
+    )
+    return KnobAnswer("open", met, bracket, words)
+
+
+def _without_bracket(knob: Knob, standing: KnobStanding, targets: str, trials: int) -> KnobAnswer:
+    tried, stands = sorted(standing.stands), set(standing.stands.values())
+    if stands == {"met"}:
+        shown = f"{knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)}"
+        return KnobAnswer("every value", tried[-1], (tried[0], tried[-1]), f"Every value from {shown} keeps {targets}.")
+    if stands == {"missed"}:
+        shown = f"{knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)}"
+        return KnobAnswer("no value", None, None, f"No value from {shown} keeps {targets}.")
+    words = f"Not decided: {counted(trials, 'trial')} do not show whether a value of {knob.text} keeps {targets}."
+    return KnobAnswer("open", None, None, words)
+
+
+def _each(knob: Knob) -> str:
+    return "" if knob.scope == "limit" else " each"
+
+
+def safe_value(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> float | None:
+    """The value to recommend: the end of the interval at which the targets are surely met."""
+    if answer.value is None or answer.interval is None:
+        return None
+    if standing.crossing is None or standing.is_narrow(knob):
+        return knob.rounded(answer.value)
+    return knob.rounded(answer.interval[0] if standing.side == "at most" else answer.interval[1])
+
+
+def _other_end(knob: Knob, standing: KnobStanding) -> str:
+    """A sentence if the targets are missed on the other side of the values that meet them, too."""
+    met = [value for value, stands in standing.stands.items() if stands == "met"]
+    missed = [value for value, stands in standing.stands.items() if stands == "missed"]
+    if standing.side == "at least" or not met or min(missed, default=min(met)) >= min(met):
+        return ""
+    below = max(value for value in missed if value < min(met))
+    return f" {knob.in_words(below)} are too few: they hold the others back themselves."
+
+
+def _ends(knob: Knob, interval: tuple[float, float]) -> str:
+    low, high = (knob.in_words(end) for end in interval)
+    numbers = (low.split(" ", 1), high.split(" ", 1))
+    return f"{numbers[0][0] if numbers[0][1] == numbers[1][1] else low} to {high.split(' ', 1)[0]}"
+
+
+def _targets_in_words(targets: Sequence[Target]) -> str:
+    return in_words([target.text for target in targets])

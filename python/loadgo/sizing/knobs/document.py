@@ -1,0 +1,128 @@
+"""A search over a limit as a document: the answer, the curve, the trials, and files to put in place; or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from loadgo.documents.as_json import json_document, members_of
+from loadgo.documents.document import Charts, Document, Points
+from loadgo.documents.table import Column, Table
+from loadgo.notation.figures import NOT_MEASURED, counted, number, people, seconds, share
+from loadgo.sizing.answer import format_measure
+from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
+from loadgo.sizing.knobs.knob import Knob
+from loadgo.sizing.knobs.pictures import knob_pictures
+from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+
+JSON_KEYS: dict[type, str] = {
+    **CAPACITY_KEYS,
+    KnobCapacity: (
+        "bad script on knob users settings targets end side answer interval in_words points classes each_trial values "
+        "seconds limit_warnings recommended"
+    ),
+    Knob: "text scope class=user_class name low high",
+    KnobPoint: "value standing figures",
+    RecommendedFile: "path content",
+}
+
+
+def knob_json(answered: KnobCapacity) -> str:
+    """The result as one JSON object in full precision."""
+    return json_document(members_of(answered, JSON_KEYS), JSON_KEYS)
+
+
+def knob_document(answered: KnobCapacity) -> Document:
+    """The page of a result."""
+
+    def charts() -> list[Chart]:
+        from loadgo.sizing.knobs.charts import knob_charts
+
+        return knob_charts(answered)
+
+    targets = "; ".join(target.text for target in answered.targets)
+    mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
+    load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
+    files = (Points("Files to put in place, below /etc", tuple(map(_item, answered.recommended)), verbatim=True),)
+    curve = (_curve_table(answered),) if answered.points else ()
+    return Document(
+        title=f"{answered.knob.text} that keeps the targets",
+        answer=answered.in_words,
+        warnings=(*answered.limit_warnings, *_warnings(answered)),
+        about=(load, f"targets: {targets}"),
+        sections=(*curve, *knob_pictures(answered), Charts(charts), *(files if answered.recommended else ())),
+        notes=tuple(_notes(answered)),
+    )
+
+
+def _item(file: RecommendedFile) -> tuple[str, ...]:
+    return (file.path, *file.content.splitlines())
+
+
+def _warnings(answered: KnobCapacity) -> list[str]:
+    stopped = (
+        ["The search was stopped: the answer comes from the complete trials."] if answered.end == "stopped" else []
+    )
+    invalid = dict.fromkeys(record.why for record in answered.each_trial if not record.valid)
+    return [*stopped, *(f"A trial is not valid, and no line uses it: {why}." for why in invalid)]
+
+
+def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
+    trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} together"
+    notes = [("Trials", f"{trials}; each is a run of its own: {', '.join(_runs(answered))}.")]
+    if answered.recommended:
+        notes.append(
+            (
+                "Files",
+                "A user's slice holds all sessions of a user. `systemctl daemon-reload` brings a drop-in into force "
+                "for those who log in afterwards, and limits.conf is read at each log-in."
+                + (f" They are in {answered.folder}." if answered.folder else ""),
+            )
+        )
+    return notes
+
+
+def _runs(answered: KnobCapacity) -> list[str]:
+    return [record.name for record in answered.each_trial]
+
+
+def _curve_table(answered: KnobCapacity) -> Table:
+    points = answered.points
+
+    def column(heading: str, cell: Callable[[KnobPoint], str], spare: int = 0) -> Column:
+        return Column(heading, tuple(cell(point) for point in points), spare)
+
+    columns = [
+        column(answered.knob.text, lambda point: answered.knob.in_words(point.value)),
+        *(
+            column(target.text, lambda point, index=index: _value_cell(point, index))  # type: ignore[misc]
+            for index, target in enumerate(answered.targets)
+        ),
+        *(
+            column(f"over {seconds(target.limit)}", lambda point, index=index: _slow_cell(point, index))  # type: ignore[misc]
+            for index, target in enumerate(answered.targets)
+            if target.share is not None
+        ),
+        column("targets", lambda point: "undecided" if point.standing == "open" else point.standing),
+        column("trials", lambda point: number(point.figures.trials), spare=3),
+        column("interactions", lambda point: number(point.figures.interactions), spare=4),
+        column("processors", lambda point: share(point.figures.utilisation.get("processors")), spare=2),
+        column("other work", lambda point: share(point.figures.others), spare=1),
+    ]
+    return Table("Measured, by the limit", tuple(columns), charts=("capacity-of-limit",))
+
+
+def _value_cell(point: KnobPoint, index: int) -> str:
+    verdict = point.figures.verdicts[index]
+    return NOT_MEASURED if verdict.value is None else format_measure(verdict.target, verdict.value.value)
+
+
+def _slow_cell(point: KnobPoint, index: int) -> str:
+    slow = point.figures.verdicts[index].slow_share
+    if slow is None:
+        return NOT_MEASURED
+    interval = slow.interval
+    return share(slow.value) + ("" if interval is None else f" ({share(interval.low)} to {share(interval.high)})")

@@ -1,0 +1,266 @@
+"""Finds the value of a limit that keeps every target: checks the arguments, runs trials on this host, and answers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loadgo.errors import BadArgument, LoadgoError
+from loadgo.notation.figures import counted, people, seconds
+from loadgo.notation.quantities import user_count
+from loadgo.records.run_file import make_folder
+from loadgo.running.host import parse_limit_each
+from loadgo.running.prepared import THIS_HOST, RunSettings
+from loadgo.running.prepared import ReportProgress as ReportTrial
+from loadgo.running.stopping import catch_stop_signals
+from loadgo.sizing.early_end import reported_trial, trial_watcher
+from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, safe_value
+from loadgo.sizing.knobs.knob import Knob, parse_class_limits, parse_knob
+from loadgo.sizing.knobs.recommend import recommended_files
+from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
+from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, next_value, standing_of
+from loadgo.sizing.mix import UserMix
+from loadgo.sizing.outcomes import SearchGoal
+from loadgo.sizing.points import point_of
+from loadgo.sizing.results import ReportProgress, TrialRecord
+from loadgo.sizing.rounds import TrialLengths
+from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
+from loadgo.sizing.targets import check_commands, check_resources, parse_targets
+
+DEFAULT_MOST_TRIALS = 16
+"""Largest number of trials by default."""
+
+
+@dataclass(frozen=True)
+class KnobSearch:
+    """A search over a limit, with everything that it needs."""
+
+    script_or_mix: str | Path | UserMix
+    knob: Knob
+    users: int
+    targets: str | Sequence[str]
+    settings: RunSettings
+    class_limits: Mapping[str, str]
+    lengths: TrialLengths
+    most_trials: int
+    seed: int
+    tariff: str
+    out: Path | None
+
+    def site_at(self, value: float) -> TrialSite:
+        """The system with this value of the limit. Raises the errors of `loadgo.run`."""
+        settings, by_class = self.knob.settings_at(value, self.settings, self.class_limits)
+        return prepare_site(
+            self.script_or_mix, THIS_HOST, settings, tariff=self.tariff, out=self.out, class_limits=by_class
+        )
+
+
+def knob_search(
+    script_or_mix: str | Path | UserMix,
+    on: str,
+    vary: str,
+    *,
+    users: int | None,
+    limit_each: Sequence[str],
+    targets: str | Sequence[str],
+    settings: RunSettings,
+    lengths: TrialLengths,
+    most_trials: int | None,
+    seed: int,
+    tariff: str,
+    out: Path | None,
+) -> KnobSearch:
+    """The checked arguments of a search. Raises `BadArgument`."""
+    if on != THIS_HOST:
+        raise BadArgument(
+            f"`vary` is for this host: on={on} has no groups of users that could be limited one by one"
+        ).about("vary", "on")
+    mix = script_or_mix if isinstance(script_or_mix, UserMix) else None
+    classes = [] if mix is None else [mix_class.name for mix_class in mix.classes]
+    knob = parse_knob(vary)
+    if knob.user_class and knob.user_class not in classes:
+        known = ", ".join(classes) or "none: name classes with `mix`"
+        raise BadArgument(f"`vary={vary}`: there is no class {knob.user_class!r}; the classes: {known}").about("vary")
+    count = users if users is not None or mix is None else sum(mix_class.weight for mix_class in mix.classes)
+    if count is None:
+        raise BadArgument("`vary` needs the number of users: `users=20`, or a mix of classes").about("vary", "users")
+    everybody, by_class = parse_class_limits(limit_each, classes)
+    search = KnobSearch(
+        script_or_mix=script_or_mix,
+        knob=knob,
+        users=user_count(count),
+        targets=targets,
+        settings=replace(settings, limit_each=everybody),
+        class_limits=by_class,
+        lengths=lengths,
+        most_trials=most_trials or DEFAULT_MOST_TRIALS,
+        seed=seed,
+        tariff=tariff,
+        out=out,
+    )
+    _goal(search, search.site_at(knob.high))
+    return search
+
+
+def find_knob(
+    search: KnobSearch, progress: ReportProgress | None = None, trial_progress: ReportTrial | None = None
+) -> KnobCapacity:
+    """Runs the search. An interrupt ends it with what the complete trials show. Raises the errors of `loadgo.run`."""
+    site = search.site_at(search.knob.high)
+    goal = _goal(search, site)
+    if progress is not None:
+        for warning in site.limit_warnings:
+            progress(warning)
+        most_s = search.most_trials * 2 * search.lengths.shortest_s
+        length = seconds(search.lengths.shortest_s)
+        progress(
+            f"{people(search.users)}, {search.knob.text}: at most {counted(search.most_trials, 'trial')} of {length}, "
+            f"each after a warm-up: {seconds(most_s)} at most, without log-ins"
+        )
+    trials: list[KnobTrial] = []
+    with catch_stop_signals() as stop:
+        while len(trials) < search.most_trials and not stop.is_set():
+            standing = standing_of(search.knob, trials, goal) if trials else KnobStanding({}, "at most", None, None)
+            value = next_value(search.knob, trials, standing)
+            if value is None:
+                break
+            try:
+                trial = _trial(search, goal, value, len(trials), stop, trial_progress)
+            except (LoadgoError, OSError, KeyboardInterrupt) as error:
+                if not trials or (isinstance(error, KeyboardInterrupt) and not stop.is_set()):
+                    raise
+                break
+            if stop.is_set():
+                break
+            trials.append(trial)
+            if progress is not None:
+                progress(_trial_in_words(search, trial, goal))
+        return _result(search, site, goal, trials, stopped=stop.is_set())
+
+
+def _goal(search: KnobSearch, site: TrialSite) -> SearchGoal:
+    targets = parse_targets(search.targets)
+    check_commands(targets, site.commands)
+    check_resources(targets, site.resources)
+    if any(target.sense == "least" for target in targets):
+        raise BadArgument("with `vary` each target is a ceiling, such as 'p90(edit) < 1s'").about("vary", "target")
+    return SearchGoal(targets, search.users, None, 1, search.most_trials, live=True)
+
+
+def _trial(
+    search: KnobSearch,
+    goal: SearchGoal,
+    tried_value: float,
+    index: int,
+    stop: threading.Event,
+    report: ReportTrial | None,
+) -> KnobTrial:
+    site = search.site_at(tried_value)
+    step = f"trial {index + 1} of at most {search.most_trials}: {search.knob.option(tried_value)}"
+    length_s = search.lengths.shortest_s
+    watch = reported_trial(trial_watcher(stop, goal.targets, True), report, length_s, step)
+    trial = run_trial(site, goal.targets, TrialLoad(search.users, search.seed + index, None, length_s), watch)
+    return KnobTrial(tried_value, replace(trial, index=index))
+
+
+def _trial_in_words(search: KnobSearch, each: KnobTrial, goal: SearchGoal) -> str:
+    figures = point_of([each.trial], goal.targets, live=True)
+    shown = [
+        f"{verdict.target.text}: {verdict.standing}" + ("" if each.trial.valid else f"; not valid: {each.trial.why}")
+        for verdict in figures.verdicts
+    ]
+    return f"{search.knob.in_words(each.value)}, {each.trial.counted:,} interactions: {', '.join(shown)}"
+
+
+def _result(
+    search: KnobSearch, site: TrialSite, goal: SearchGoal, trials: Sequence[KnobTrial], *, stopped: bool
+) -> KnobCapacity:
+    standing = standing_of(search.knob, trials, goal) if trials else KnobStanding({}, "at most", None, None)
+    answer = answer_of(search.knob, standing, goal.targets, len(trials), stopped=stopped)
+    points = tuple(
+        KnobPoint(
+            value, stands, point_of([each.trial for each in trials if each.value == value], goal.targets, live=True)
+        )
+        for value, stands in standing.stands.items()
+    )
+    knob_capacity = KnobCapacity(
+        script=site.source.requested,
+        on=THIS_HOST,
+        knob=search.knob,
+        users=search.users,
+        targets=goal.targets,
+        end=answer.end,
+        side=standing.side,
+        answer=answer.value,
+        interval=answer.interval,
+        in_words=answer.words,
+        points=points,
+        classes=() if site.mix is None else site.mix.classes,
+        each_trial=tuple(_record(each, standing) for each in trials),
+        values=tuple(each.value for each in trials),
+        seconds=sum(each.trial.elapsed_s for each in trials),
+        settings=_settings(search),
+        limit_warnings=site.limit_warnings,
+        recommended=_recommended(search, answer, standing, trials),
+    )
+    return knob_capacity if search.out is None else keep_files(knob_capacity, search.out)
+
+
+def _settings(search: KnobSearch) -> tuple[str, ...]:
+    settings = search.settings
+    named = {"think": settings.think, "limit": settings.limit, "limit-each": settings.limit_each}
+    shown = [f"{name} {value}" for name, value in named.items() if value is not None]
+    return (*shown, *(f"limit-each {name}:{text}" for name, text in search.class_limits.items()))
+
+
+def _record(each: KnobTrial, standing: KnobStanding) -> TrialRecord:
+    trial = each.trial
+    return TrialRecord(
+        users=trial.users,
+        name=trial.name,
+        seconds=trial.seconds,
+        interactions=trial.counted,
+        standing=standing.stands[each.value],
+        others=trial.others,
+        used=trial.valid,
+        valid=trial.valid,
+        why=trial.why,
+        cut_short=trial.cut_short,
+        interrupted=trial.interrupted,
+        censored=trial.censored,
+        late=trial.late,
+        unclear=trial.unclear,
+    )
+
+
+def _recommended(
+    search: KnobSearch, answer: KnobAnswer, standing: KnobStanding, trials: Sequence[KnobTrial]
+) -> tuple[RecommendedFile, ...]:
+    """The files for the value at which the targets are surely met; none without an answer."""
+    value = safe_value(search.knob, answer, standing)
+    if value is None or answer.end == "no value":
+        return ()
+    settings, _ = search.knob.settings_at(value, search.settings, {})
+    mix = search.script_or_mix
+    load = mix.source.requested if isinstance(mix, UserMix) else str(mix)
+    evidence = [
+        f"loadgo capacity: {people(search.users)} ({load}), {counted(len(trials), 'trial')} on this host.",
+        answer.words,
+        "Taken is the end of the interval at which the targets are surely kept.",
+    ]
+    return recommended_files(parse_limit_each(settings.limit_each), evidence, search.knob)
+
+
+def keep_files(answered: KnobCapacity, folder: Path) -> KnobCapacity:
+    """Writes the recommended files and the result below `folder`, beside the trials. Raises `OSError`."""
+    from loadgo.sizing.knobs.document import knob_json
+
+    make_folder(folder)
+    (folder / "capacity-of-limit.json").write_text(knob_json(answered), encoding="utf-8")
+    for file in answered.recommended:
+        path = folder / "recommended" / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.content, encoding="utf-8")
+    return replace(answered, folder=folder / "recommended") if answered.recommended else answered

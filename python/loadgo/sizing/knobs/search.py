@@ -1,0 +1,166 @@
+"""The choice of the next value of a limit, and the value at which the targets are just met.
+
+The first trials are spread evenly over the range, on the scale of ratios. A line through the trials gives the value at
+which the targets are just met (`host_line`, over the logarithm of the value). Further trials lie on both sides of it.
+Limits of memory and processes fail at once: there the range between the two
+values is halved until they are neighbours. A limit may help some users and hinder others, so that the targets may be
+missed at both ends of the range. Then the search is for the largest value that meets them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from loadgo.sizing.crossing import LimitCrossing
+from loadgo.sizing.curve import TargetStanding
+from loadgo.sizing.host_line import host_crossing
+from loadgo.sizing.knobs.knob import Knob
+from loadgo.sizing.knobs.results import KnobSide
+from loadgo.sizing.outcomes import SearchGoal
+from loadgo.sizing.standing import target_standing
+from loadgo.sizing.trials import CapacityTrial
+
+FIRST_VALUES = 5
+"""Number of values that are tried first, the ends of the range among them."""
+NARROW_RATIO = 1.35
+"""A search ends when the upper end of the interval is at most this many times the lower one."""
+_ADJACENT_RATIO = 1.06
+"""Two values of this ratio are neighbours, of which one meets the targets and the other does not."""
+_BRACKET_FACTORS = (0.85, 1.18)
+"""Trials near the crossing are placed at these ratios to it, in turn."""
+_OCTAVE_STEPS = 1e3
+"""Positions on the line are logarithms in thousandths, since a trial has a whole number there."""
+_NEAR_OCTAVES = 1.6
+"""Trials within this many doublings of the bracket are on the line: farther away the curve is not straight."""
+
+
+@dataclass(frozen=True)
+class KnobTrial:
+    """A trial with a value of the limit."""
+
+    value: float
+    trial: CapacityTrial
+
+
+@dataclass(frozen=True)
+class KnobStanding:
+    """The findings of all trials about the range."""
+
+    stands: Mapping[float, TargetStanding]
+    """The standing of each value that was tried."""
+    side: KnobSide
+    bracket: tuple[float, float] | None
+    """The neighbouring values between which the answer lies; None without a met and a missed one."""
+    crossing: LimitCrossing | None
+    """The crossing, in values of the limit; None while no line fits."""
+
+    def is_narrow(self, knob: Knob) -> bool:
+        """Whether no value lies between the ends of the bracket that would be worth a trial."""
+        if self.bracket is None:
+            return False
+        low, high = self.bracket
+        return high <= _ADJACENT_RATIO * low or knob.rounded(math.sqrt(low * high)) in self.bracket
+
+
+def first_values(knob: Knob) -> list[float]:
+    """The values of the first trials: the middle, then the ends, then those between."""
+    step = (knob.high / knob.low) ** (1 / (FIRST_VALUES - 1))
+    spread = [knob.rounded(knob.low * step**index) for index in range(FIRST_VALUES)]
+    middle = FIRST_VALUES // 2
+    ends = [spread[middle], spread[-1], spread[0]]
+    return list(dict.fromkeys([*ends, *spread]))
+
+
+def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> KnobStanding:
+    """The findings so far. A crossing outside of the bracket is none: the curve is no line there."""
+    values = sorted({each.value for each in trials})
+    stands = {value: _stands_at(value, trials, goal) for value in values}
+    met = [value for value in values if stands[value] == "met"]
+    missed = [value for value in values if stands[value] == "missed"]
+    side: KnobSide = "at least" if met and missed and max(met) > max(missed) else "at most"
+    bracket = None
+    if met and missed:
+        bracket = _bracket_above(met, missed) if side == "at most" else _bracket_below(met, missed)
+    crossing = _crossing(trials, goal, side, bracket) if bracket and knob.is_smooth else None
+    if bracket and crossing and not bracket[0] <= crossing.users <= bracket[1]:
+        crossing = None
+    return KnobStanding(stands, side, bracket, crossing)
+
+
+def next_value(knob: Knob, trials: Sequence[KnobTrial], standing: KnobStanding) -> float | None:
+    """The value of the next trial; None if the answer is precise enough, or nothing is left to try."""
+    tried = [each.value for each in trials]
+    for value in first_values(knob):
+        if value not in tried:
+            return value
+    if standing.bracket is None:
+        return _undecided(tried, standing)
+    if standing.is_narrow(knob):
+        return None
+    if standing.crossing is None:
+        low, high = standing.bracket
+        between = knob.rounded(math.sqrt(low * high))
+        # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
+        return between if between not in tried else _between(knob, tried, low, high)
+    crossing = standing.crossing
+    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low:
+        return None
+    below = sum(value < crossing.users for value in tried if _is_near(value, crossing.users))
+    above = sum(value >= crossing.users for value in tried if _is_near(value, crossing.users))
+    return knob.rounded(crossing.users * _BRACKET_FACTORS[below > above])
+
+
+def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> float:
+    """A value within the bracket, of those that were tried least."""
+    thirds = [knob.rounded(low * (high / low) ** (part / 4)) for part in (1, 2, 3)]
+    return min(thirds, key=tried.count)
+
+
+def _undecided(tried: Sequence[float], standing: KnobStanding) -> float | None:
+    """A value that is neither met nor missed, tried again; None if all values agree."""
+    undecided = [value for value, stands in standing.stands.items() if stands == "open"]
+    return min(undecided, key=tried.count) if undecided else None
+
+
+def _is_near(value: float, crossing: float) -> bool:
+    return abs(math.log2(value / crossing)) < _NEAR_OCTAVES
+
+
+def _stands_at(value: float, trials: Sequence[KnobTrial], goal: SearchGoal) -> TargetStanding:
+    same = [each.trial for each in trials if each.value == value]
+    return target_standing(same[0].users, same, goal)
+
+
+def _bracket_above(met: Sequence[float], missed: Sequence[float]) -> tuple[float, float]:
+    """The largest value that meets the targets, and the smallest above it that misses them."""
+    return max(met), min(value for value in missed if value > max(met))
+
+
+def _bracket_below(met: Sequence[float], missed: Sequence[float]) -> tuple[float, float]:
+    """The largest value that misses the targets, and the smallest above it that meets them."""
+    return max(missed), min(value for value in met if value > max(missed))
+
+
+def _crossing(
+    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
+) -> LimitCrossing | None:
+    """The first crossing of a target within the bracket, by the line over the logarithm of the value."""
+    sign = 1 if side == "at most" else -1
+    low, high = bracket
+    near = [
+        each for each in trials if each.trial.valid and low / 2**_NEAR_OCTAVES <= each.value <= high * 2**_NEAR_OCTAVES
+    ]
+    placed = [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in near]
+    found = [
+        crossing
+        for index in goal.ceilings
+        if (crossing := host_crossing(goal.targets[index], index, placed)) is not None
+    ]
+    if not found:
+        return None
+    first = min(found, key=lambda crossing: crossing.users)
+    ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
+    value = 2 ** (sign * first.users / _OCTAVE_STEPS)
+    return LimitCrossing(value, min(ends), max(ends), first.slope, first.weight)

@@ -1,0 +1,210 @@
+"""The search over a limit: its notation, its trials, its answer, and the files that it recommends."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from loadgo.errors import BadArgument
+from loadgo.running.prepared import RunSettings
+from loadgo.sizing.knobs.answer import answer_of, safe_value
+from loadgo.sizing.knobs.find import KnobSearch, _result, knob_search
+from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
+from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
+from loadgo.sizing.mix import parse_mix
+from loadgo.sizing.outcomes import SearchGoal
+from loadgo.sizing.rounds import TrialLengths
+from loadgo.sizing.targets import parse_targets
+from support.made_trials import made_trial
+
+KNOB = parse_knob("limit-each.cpus=0.25:8")
+GOAL = SearchGoal(parse_targets("p90 < 1s"), 60, None, 1, 16, live=True)
+TRUE_CPUS = 1.9
+"""The value at which a tenth of the made interactions is slow."""
+
+
+def slow_at(value: float, *, sense: float = 1.0) -> float:
+    """The share of slow interactions where the limit has this value."""
+    return 1 / (1 + math.exp(math.log(9) - sense * 2.2 * math.log2(value / TRUE_CPUS)))
+
+
+def trial_at(value: float, index: int, seed: int, *, sense: float = 1.0) -> KnobTrial:
+    return KnobTrial(value, made_trial(60, 400, slow_at(value, sense=sense), 100 * seed + index))
+
+
+def searched(seed: int, *, sense: float = 1.0) -> list[KnobTrial]:
+    """The trials of a whole search on made interactions."""
+    trials: list[KnobTrial] = []
+    value: float | None = first_values(KNOB)[0]
+    while value is not None and len(trials) < GOAL.most_trials:
+        trials.append(trial_at(value, len(trials), seed, sense=sense))
+        value = next_value(KNOB, trials, standing_of(KNOB, trials, GOAL))
+    return trials
+
+
+def held_in(seeds: range, sense: float) -> int:
+    """In how many seeds the interval holds the truth; each answer must be near it."""
+    held_seeds = 0
+    for seed in seeds:
+        trials = searched(seed, sense=sense)
+        standing = standing_of(KNOB, trials, GOAL)
+        answer = answer_of(KNOB, standing, GOAL.targets, len(trials), stopped=False)
+        assert answer.end == "found"
+        assert standing.side == ("at most" if sense > 0 else "at least")
+        assert answer.value == pytest.approx(TRUE_CPUS, rel=0.35)
+        assert answer.interval is not None
+        held_seeds += answer.interval[0] <= TRUE_CPUS <= answer.interval[1]
+        safe = safe_value(KNOB, answer, standing)
+        assert safe is not None
+        assert (safe <= answer.value) == (sense > 0)
+    return held_seeds
+
+
+@pytest.mark.parametrize("sense", [1.0, -1.0], ids=["at most", "at least"])
+def test_the_answer_is_near_the_truth(sense: float) -> None:
+    assert held_in(range(2), sense) >= 1
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("sense", [1.0, -1.0], ids=["at most", "at least"])
+def test_the_interval_holds_the_truth_in_nearly_all_seeds(sense: float) -> None:
+    assert held_in(range(100, 140), sense) >= 36
+
+
+def test_a_range_without_a_crossing_is_answered_in_words() -> None:
+    def stands(slow: float) -> str:
+        trials = [KnobTrial(value, made_trial(60, 400, slow, index)) for index, value in enumerate(first_values(KNOB))]
+        return answer_of(KNOB, standing_of(KNOB, trials, GOAL), GOAL.targets, 5, stopped=False).words
+
+    assert stands(0.001) == "Every value from 0.25 processors to 8 processors each keeps p90 < 1s."
+    assert stands(0.9).startswith("No value from 0.25 processors to 8 processors each")
+
+
+def test_the_first_trials_spread_evenly_over_the_range_and_begin_in_the_middle() -> None:
+    assert first_values(KNOB) == [1.41, 8, 0.25, 0.595, 3.36]
+    assert first_values(parse_knob("limit-each.pids=10:160")) == [40, 160, 10, 20, 80]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("cpus=1:2", "write a limit and its range"),
+        ("limit-each.cpus=1", "write a limit and its range"),
+        ("limit-each.cpus=2:2", "must end above"),
+        ("limit-each.cpus=0:2", "cpus=0.5"),
+        ("limit-each.nice=1:5", "limit-each.pids, limit-each.io can"),
+        ("limit.pids=10:20", "limit.cpus, limit.memory can"),
+        ("limit.hog.cpus=1:2", "cannot be varied"),
+        ("limit-each.memory=1K:2G", "less than 1M"),
+    ],
+)
+def test_a_wrong_range_is_told_with_what_would_be_right(text: str, said: str) -> None:
+    with pytest.raises(BadArgument, match=said):
+        parse_knob(text)
+
+
+def test_a_value_replaces_its_own_limit_and_leaves_the_others() -> None:
+    settings = RunSettings(limit="memory=1G", limit_each="memory=1G,cpus=4")
+    both, by_class = KNOB.settings_at(0.5, settings, {"hog": "pids=9"})
+    assert (both.limit_each, by_class) == ("memory=1G,cpus=0.5", {"hog": "pids=9,cpus=0.5"})
+    of_class = parse_knob("limit-each.hog.memory=64M:4G")
+    alone, by_class = of_class.settings_at(2**27, settings, {})
+    assert (alone.limit_each, by_class) == (settings.limit_each, {"hog": "cpus=4,memory=134217728"})
+    of_all, _ = parse_knob("limit.cpus=1:8").settings_at(2, settings, {})
+    assert of_all.limit == "memory=1G,cpus=2"
+
+
+def test_limits_by_class_are_read_and_their_mistakes_are_told() -> None:
+    assert parse_class_limits(["cpus=2", "hog:cpus=0.5"], ["hog"]) == ("cpus=2", {"hog": "cpus=0.5"})
+    for texts, said in (
+        (["cpus=1", "cpus=2"], "twice"),
+        (["dog:cpus=1"], "no class 'dog'"),
+        (["hog:disk=1"], "cannot be limited"),
+    ):
+        with pytest.raises(BadArgument, match=said):
+            parse_class_limits(texts, ["hog"])
+
+
+def search_of(**changes: object) -> KnobSearch:
+    arguments: dict[str, object] = {
+        "users": None,
+        "limit_each": ["pids=200"],
+        "targets": "p90 < 1s",
+        "settings": RunSettings(),
+        "lengths": TrialLengths(1.0, 1.0),
+        "most_trials": None,
+        "seed": 1,
+        "tariff": "default",
+        "out": None,
+    }
+    mix = parse_mix("hog-cpu=3,typical-user=57")
+    return knob_search(mix, "here", "limit-each.cpus=0.25:8", **(arguments | changes))  # type: ignore[arg-type]
+
+
+def test_a_mix_has_as_many_users_as_its_weights() -> None:
+    assert search_of().users == 60
+    assert search_of(users=20).users == 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"targets": "throughput > 1/s"}, "ceiling"),
+        ({"targets": "p90(fly) < 1s"}, "fly"),
+        ({"limit_each": ["swine:cpus=1"]}, "no class"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_before_anybody_logs_in(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        search_of(**changes)
+
+
+def test_simulated_machines_are_refused_in_words() -> None:
+    with pytest.raises(BadArgument, match="has no groups of users"):
+        knob_search(
+            "light",
+            "ctss",
+            "limit-each.cpus=0.25:8",
+            users=5,
+            limit_each=[],
+            targets="p90 < 1s",
+            settings=RunSettings(),
+            lengths=TrialLengths(),
+            most_trials=None,
+            seed=1,
+            tariff="default",
+            out=None,
+        )
+
+
+def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> None:
+    search = search_of(out=tmp_path)
+    knob_capacity = _result(search, search.site_at(8.0), GOAL, searched(3), stopped=False)
+    text = knob_capacity.report("text")
+    assert knob_capacity.in_words in " ".join(text.split())
+    assert "p90 over limit-each.cpus" in text
+    assert "Files to put in place, below /etc" in text
+    told = json.loads(knob_capacity.report("json"))
+    assert told["knob"]["text"] == "limit-each.cpus"
+    assert "capacity-of-limit" in knob_capacity.report("html")
+    slice_text = (tmp_path / "recommended/systemd/system/user-.slice.d/50-loadgo.conf").read_text()
+    quota = float(slice_text.partition("CPUQuota=")[2].partition("%")[0])
+    assert knob_capacity.interval is not None
+    assert quota == pytest.approx(100 * knob_capacity.interval[0], rel=0.01)
+    assert "TasksMax=200\n" in slice_text
+    assert knob_capacity.in_words in slice_text
+    assert "nproc\t200" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
+    assert json.loads((tmp_path / "capacity-of-limit.json").read_text())["answer"] == knob_capacity.answer
+
+
+def test_a_jump_is_found_between_two_neighbours() -> None:
+    """With 30 processes every line fails, and with 31 none."""
+    knob = parse_knob("limit-each.pids=5:200")
+    trials: list[KnobTrial] = []
+    value: float | None = first_values(knob)[0]
+    while value is not None and len(trials) < 16:
+        trials.append(KnobTrial(value, made_trial(60, 400, 0.95 if value < 31 else 0.001, len(trials))))
+        value = next_value(knob, trials, standing_of(knob, trials, GOAL))
+    answer = answer_of(knob, standing_of(knob, trials, GOAL), GOAL.targets, len(trials), stopped=False)
+    assert (answer.end, answer.value, answer.interval) == ("found", 31, (30, 31))
+    assert answer.words == "At least 31 processes each keep p90 < 1s; 30 processes do not."
