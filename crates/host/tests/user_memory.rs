@@ -11,7 +11,7 @@ use session_run::{lines, run_into};
 const FEW_USERS: u32 = 32;
 const MANY_USERS: u32 = 160;
 /// Most memory that a further user may take: state of the driver, of the terminal and of the meter, and the last line's text.
-const MOST_BYTES_A_USER: usize = 1400;
+const MOST_BYTES_A_USER: usize = 1100;
 
 #[test]
 fn a_user_takes_little_of_the_drivers_memory() {
