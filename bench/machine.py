@@ -1,4 +1,4 @@
-"""The machine that a benchmark runs on: its description, its load, and its limit of terminals."""
+"""The machine that a benchmark runs on: its description, its load, and the kernel's settings that benchmarks change."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from types import FrameType
 MOST_TERMINALS = Path("/proc/sys/kernel/pty/max")
 TERMINALS_NOW = Path("/proc/sys/kernel/pty/nr")
 RESERVED_TERMINALS = Path("/proc/sys/kernel/pty/reserve")
+SESSION_GROUPS = Path("/proc/sys/kernel/sched_autogroup_enabled")
 FOREVER = "while True: pass"
 
 
@@ -82,6 +83,18 @@ def terminals(wanted: int) -> Iterator[int]:
         finally:
             if int(MOST_TERMINALS.read_text()) != before:
                 _write(MOST_TERMINALS, before)
+
+
+@contextmanager
+def without_session_groups() -> Iterator[bool]:
+    """Switches off the kernel's scheduling groups of sessions, and yields whether it could. The setting is restored."""
+    before = int(SESSION_GROUPS.read_text()) if SESSION_GROUPS.exists() else 0
+    with _ended_in_order():
+        try:
+            yield before == 0 or _write(SESSION_GROUPS, 0)
+        finally:
+            if before:
+                _write(SESSION_GROUPS, before)
 
 
 @contextmanager

@@ -28,15 +28,15 @@ impl Echo {
     }
 
     /// Adds typed keys, whose echo is expected.
-    pub fn expect(&mut self, keys: &[u8]) {
-        for &key in keys {
-            match key {
-                QUOTE_KEY => continue,
-                b'\n' => self.expected.push(b'\r'),
-                _ => {}
+    pub fn expect(&mut self, mut keys: &[u8]) {
+        while let Some(plain) = memchr::memchr2(QUOTE_KEY, b'\n', keys) {
+            self.expected.extend_from_slice(&keys[..plain]);
+            if keys[plain] == b'\n' {
+                self.expected.extend_from_slice(b"\r\n");
             }
-            self.expected.push(key);
+            keys = &keys[plain + 1..];
         }
+        self.expected.extend_from_slice(keys);
     }
 
     /// Number of bytes of echo at the beginning of `piece`. The first other byte ends the echo of this line.
@@ -44,7 +44,7 @@ impl Echo {
         let mut at = 0;
         loop {
             let expected = &self.expected[self.echoed..];
-            let same = expected.iter().zip(&piece[at..]).take_while(|(expected, printed)| expected == printed).count();
+            let same = common_prefix(expected, &piece[at..]);
             self.echoed += same;
             at += same;
             match (self.expected.get(self.echoed), piece.get(at)) {
@@ -81,6 +81,14 @@ impl Echo {
             _ => column + 1,
         })
     }
+}
+
+/// Length of the common beginning of `expected` and `printed`. Most output begins with the whole echo.
+fn common_prefix(expected: &[u8], printed: &[u8]) -> usize {
+    if printed.starts_with(expected) {
+        return expected.len();
+    }
+    expected.iter().zip(printed).take_while(|(expected, printed)| expected == printed).count()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use crate::osc133::{self, ESCAPE_BYTE, MarkRead};
 use crate::script::ReadyRule;
 use regex::bytes::Regex;
-use std::collections::VecDeque;
+use regex_syntax::hir::{HirKind, Look};
 
 /// Number of hexadecimal digits of a nonce.
 pub(crate) const NONCE_DIGITS: usize = 16;
@@ -176,12 +176,18 @@ impl ReadyPatterns {
     }
 }
 
-/// The only string that `pattern` matches; `None` if it matches several.
+/// The only string that `pattern` matches, with or without a `$` at its end; `None` if it matches several.
 fn literal(pattern: &str) -> Option<Box<[u8]>> {
-    match regex_syntax::parse(pattern).ok()?.into_kind() {
-        regex_syntax::hir::HirKind::Literal(literal) => Some(literal.0),
-        _ => None,
-    }
+    let parsed = regex_syntax::parse(pattern).ok()?;
+    let literal = match parsed.kind() {
+        HirKind::Literal(literal) => literal,
+        HirKind::Concat(parts) => match [parts.first()?.kind(), parts.get(1)?.kind()] {
+            [HirKind::Literal(literal), HirKind::Look(Look::End)] if parts.len() == 2 => literal,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(literal.0.clone())
 }
 
 /// The last bytes of a session's output, at most twice what is asked for.
@@ -228,15 +234,17 @@ pub const SCREEN_BYTES: usize = 2048;
 
 /// The last bytes that a terminal printed since a line was sent, at most [`SCREEN_BYTES`].
 #[derive(Clone, Debug, Default)]
-pub struct LastScreen(VecDeque<u8>);
+pub struct LastScreen(Vec<u8>);
 
 impl LastScreen {
     /// Adds a piece of output.
     pub fn push(&mut self, piece: &[u8]) {
         let kept = &piece[piece.len().saturating_sub(SCREEN_BYTES)..];
         let too_many = (self.0.len() + kept.len()).saturating_sub(SCREEN_BYTES);
-        self.0.drain(..too_many);
-        self.0.extend(kept);
+        if too_many > 0 {
+            self.0.drain(..too_many);
+        }
+        self.0.extend_from_slice(kept);
     }
 
     /// Removes all bytes, and keeps the memory for the next line.
@@ -246,8 +254,7 @@ impl LastScreen {
 
     /// The bytes as text. What is no UTF-8 is replaced, a character that is cut at the beginning too.
     pub fn text(&self) -> String {
-        let (front, back) = self.0.as_slices();
-        String::from_utf8_lossy(&[front, back].concat()).into_owned()
+        String::from_utf8_lossy(&self.0).into_owned()
     }
 }
 
@@ -349,6 +356,12 @@ mod tests {
         let patterns = ReadyPatterns::of([&until]);
         assert_eq!(patterns.ending(0, b"12\r\n? "), Some(2));
         assert_eq!(patterns.ending(0, b"? 12\r\n"), None);
+        for text in [r"\? $", r"\? \z"] {
+            let patterns = ReadyPatterns::of([&ReadyRule::Pattern(text.into())]);
+            assert!(patterns.0[0].literal.is_some(), "{text}");
+            assert_eq!((patterns.ending(0, b"12\r\n? "), patterns.ending(0, b"? 12\r\n")), (Some(2), None), "{text}");
+        }
+        assert_eq!(literal(r"(?m)\? $"), None, "it also matches before a newline");
         let one_of = ReadyRule::Pattern(r"[>?] ".into());
         assert_eq!(ReadyPatterns::of([&one_of]).ending(0, b"12\r\n> "), Some(2));
     }

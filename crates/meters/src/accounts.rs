@@ -178,7 +178,9 @@ impl waits::Waits for AccountWaits {
         if let Some(slot) = slot {
             set_command(&self.accounts.words(slot.get())[account::PID], pid, command);
         }
-        self.reporter.line_sent(pid, command, monotonic_ns());
+        if self.reporter.is_heard() {
+            self.reporter.line_sent(pid, command, monotonic_ns());
+        }
     }
 
     fn interaction(&mut self, user: UserId) -> Option<Waited> {

@@ -20,7 +20,7 @@ pub enum WhenFull {
     Wait,
 }
 
-/// Largest number of interactions that wait for the writer: 50 MB, or two seconds at 130,000 interactions a second.
+/// Largest number of interactions that wait for the writer: 40 MB, or two seconds at 130,000 interactions a second.
 pub(crate) const MOST_QUEUED_ROWS: usize = 1 << 18;
 
 /// A handle of the writer's thread, for the threads that give it rows.
@@ -47,7 +47,7 @@ pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
 const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
 
 /// An interaction, packed. A time or count that was not measured is [`NOT_MEASURED`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PackedInteraction {
     pub user: u32,
     pub pass: u32,
@@ -68,7 +68,8 @@ pub(crate) struct PackedInteraction {
     pub io_wait_ns: u64,
     pub cpu_excess_ns: u64,
     pub response_there_ns: u64,
-    pub typing: PackedTyping,
+    /// The usage of the line's typing; `None` if nothing of it was measured, as with lines that are sent at once.
+    pub typing: Option<Box<PackedTyping>>,
     pub bytes_out: u64,
     pub exit_status: Option<u8>,
     pub outcome: Outcome,
@@ -94,19 +95,27 @@ pub fn measured(value: u64) -> Option<u64> {
     (value != NOT_MEASURED).then_some(value)
 }
 
+/// Unpacks a value of the usage of a line's typing: `None` if it was not measured.
+pub(crate) fn measured_typing(row: &PackedInteraction, value: fn(&PackedTyping) -> u64) -> Option<u64> {
+    row.typing.as_deref().map(value).and_then(measured)
+}
+
 fn count(value: Option<u64>) -> u64 {
     value.unwrap_or(NOT_MEASURED)
 }
 
-fn packed_typing(usage: &Usage) -> PackedTyping {
-    PackedTyping {
+fn packed_typing(usage: &Usage) -> Option<Box<PackedTyping>> {
+    if *usage == Usage::default() {
+        return None;
+    }
+    Some(Box::new(PackedTyping {
         cpu_ns: count(usage.cpu_user_ns.zip(usage.cpu_system_ns).map(|(user, system)| user + system)),
         faults_minor: count(usage.faults_minor),
         faults_major: count(usage.faults_major),
         ready_wait_ns: count(usage.ready_wait_ns),
         paging_wait_ns: count(usage.paging_wait_ns),
         io_wait_ns: count(usage.io_wait_ns),
-    }
+    }))
 }
 
 fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {

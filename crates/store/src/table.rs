@@ -16,7 +16,7 @@ use loadgo_core::record::{
 use loadgo_core::time::Instant;
 
 use crate::columns::{Column, ColumnType as _, Text, Word, tables};
-use crate::rows::{PackedInteraction, measured};
+use crate::rows::{PackedInteraction, measured, measured_typing};
 
 impl Table {
     /// The table called `name`.
@@ -55,12 +55,12 @@ tables! {
         outcome: Word = outcome_word(row.outcome),
         phase: Word = phase_word(row.phase),
         cpu_excess_ns: Option<u64> = measured(row.cpu_excess_ns),
-        typing_cpu_ns: Option<u64> = measured(row.typing.cpu_ns),
-        typing_faults_minor: Option<u64> = measured(row.typing.faults_minor),
-        typing_faults_major: Option<u64> = measured(row.typing.faults_major),
-        typing_ready_wait_ns: Option<u64> = measured(row.typing.ready_wait_ns),
-        typing_paging_wait_ns: Option<u64> = measured(row.typing.paging_wait_ns),
-        typing_io_wait_ns: Option<u64> = measured(row.typing.io_wait_ns),
+        typing_cpu_ns: Option<u64> = measured_typing(row, |typing| typing.cpu_ns),
+        typing_faults_minor: Option<u64> = measured_typing(row, |typing| typing.faults_minor),
+        typing_faults_major: Option<u64> = measured_typing(row, |typing| typing.faults_major),
+        typing_ready_wait_ns: Option<u64> = measured_typing(row, |typing| typing.ready_wait_ns),
+        typing_paging_wait_ns: Option<u64> = measured_typing(row, |typing| typing.paging_wait_ns),
+        typing_io_wait_ns: Option<u64> = measured_typing(row, |typing| typing.io_wait_ns),
         response_there_ns: Option<u64> = measured(row.response_there_ns),
     }
 

@@ -1,4 +1,4 @@
-//! The heap of this process: how freed memory returns to the kernel.
+//! The heap of this process: how much of it is in use, and how freed memory returns to the kernel.
 
 /// Returns freed memory to the kernel, if the allocator can: with glibc, not elsewhere. This takes some milliseconds, so it is
 /// called only after work that needed much memory.
@@ -8,4 +8,16 @@ pub fn release_freed_memory() {
     unsafe {
         libc::malloc_trim(0);
     }
+}
+
+/// Bytes that are allocated now, with what the allocator adds to each; `None` where the allocator does not say, as without glibc.
+pub fn allocated_bytes() -> Option<usize> {
+    #[cfg(target_env = "gnu")]
+    {
+        // SAFETY: the call reads the allocator's own counts, under its own locks.
+        let counts = unsafe { libc::mallinfo2() };
+        Some(counts.uordblks + counts.hblkhd)
+    }
+    #[cfg(not(target_env = "gnu"))]
+    None
 }

@@ -1,4 +1,4 @@
-"""Renders a document in any format of documents. CSV, pictures and what a result shows otherwise are chosen in `presentation.py`."""
+"""Renders a document in any format of documents. `presentation.py` chooses CSV, pictures, and what a result shows."""
 
 from __future__ import annotations
 

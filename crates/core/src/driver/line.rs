@@ -3,7 +3,7 @@
 use super::{DriverLoop, MOST_SCREENS};
 use crate::record::{InteractionRow, Outcome, Recorder, ScreenRow};
 use crate::script::{Script, print_rule};
-use crate::system::{Response, SentLine, System};
+use crate::system::{Response, SentLine, System, Usage};
 use crate::time::{Instant, Span};
 use crate::user::UserState;
 
@@ -118,6 +118,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let user = &self.users[index];
         let line = user.line.expect("a line was sent");
         let response_time = ready.map(|at| at.since(user.sent));
+        let is_typed_by_key = self.script.typing_chars_per_second.is_some();
         self.summary.interactions += 1;
         self.recorder.interaction(&InteractionRow {
             user: user.id,
@@ -133,7 +134,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             typing_ns: user.sent.since(user.first_key).0,
             think_ns: user.first_key.since(user.prompt).0,
             usage: response.usage,
-            typing_usage: self.system.typing_usage(user.id),
+            typing_usage: if is_typed_by_key { self.system.typing_usage(user.id) } else { Usage::default() },
             cpu_excess_ns: response_time.zip(self.clock).and_then(|(span, clock)| clock.excess_ns(&response.usage, span)),
             bytes_out: response.bytes_out,
             exit_status: response.exit_status,

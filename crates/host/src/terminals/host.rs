@@ -172,7 +172,7 @@ impl Host {
         }
         let usage = self.meter.typing(user);
         if let Some(seat) = self.seat(user) {
-            seat.typing_usage = usage;
+            **seat.typing_usage.get_or_insert_default() = usage;
         }
     }
 
@@ -292,7 +292,8 @@ impl System for Host {
     }
 
     fn typing_usage(&self, user: UserId) -> Usage {
-        self.seats.get(user as usize).and_then(Chair::seat).map_or_else(Usage::default, |seat| seat.typing_usage)
+        let usage = self.seats.get(user as usize).and_then(Chair::seat).and_then(|seat| seat.typing_usage.as_deref());
+        usage.copied().unwrap_or_default()
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
@@ -301,7 +302,7 @@ impl System for Host {
         }
         let due = self.now() + LOG_OUT_PAUSE;
         if let Some(seat) = self.seat(user) {
-            seat.log_out_keys = keys.to_vec();
+            seat.log_out_keys = keys.into();
         }
         self.leaving.set(user, due);
         due
@@ -346,7 +347,7 @@ impl System for Host {
                 self.silent(user, now);
             }
             while let Some(user) = self.leaving.pop_due(now) {
-                let keys = self.seat(user).map_or_else(Vec::new, |seat| std::mem::take(&mut seat.log_out_keys));
+                let keys = self.seat(user).map_or_else(Box::default, |seat| std::mem::take(&mut seat.log_out_keys));
                 self.type_log_out(user, &keys);
             }
             if now >= self.next_look {

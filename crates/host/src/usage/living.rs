@@ -13,17 +13,18 @@ use crate::usage::proc::Proc;
 use crate::usage::sources::Kernel;
 use crate::usage::taskstats::Sums;
 
-/// Waits so far of one user's living descendants.
-#[derive(Debug)]
-pub(crate) struct LivingWaits {
-    /// The waits at the last reading; `None` when they were not known.
-    so_far: Option<Sums>,
-}
-
-impl Default for LivingWaits {
-    fn default() -> LivingWaits {
-        LivingWaits { so_far: Some(Sums::default()) }
-    }
+/// Waits so far of one user's living descendants, as they were at the last reading.
+///
+/// The sums are in a box, because most users have no living descendants, and a driver has thousands of users.
+#[derive(Debug, Default)]
+pub(crate) enum LivingWaits {
+    /// There were no waits.
+    #[default]
+    Zero,
+    /// There were these waits.
+    Known(Box<Sums>),
+    /// The waits were not known.
+    Unknown,
 }
 
 impl LivingWaits {
@@ -31,7 +32,7 @@ impl LivingWaits {
     ///
     /// `None` if a count is not known, or if a process has left the leader and taken its waits with it.
     pub fn charge(&mut self, kernel: &mut Kernel, proc: &Proc, leader: u32, has_descendants: bool, ended: Sums) -> Option<Sums> {
-        if !has_descendants && self.so_far == Some(Sums::default()) {
+        if !has_descendants && matches!(self, LivingWaits::Zero) {
             return Some(ended);
         }
         // A leader that is gone has no descendants.
@@ -40,10 +41,24 @@ impl LivingWaits {
             Ok(None) => None,
             Err(_) => Some(Sums::default()),
         };
-        let before = std::mem::replace(&mut self.so_far, now);
+        let before = self.replace(now);
         let (mut now, before) = (now?, before?);
         now += ended;
         now.since(before).map(Sums::clocked)
+    }
+
+    /// Keeps the waits `now`, where they are known, and returns those before.
+    fn replace(&mut self, now: Option<Sums>) -> Option<Sums> {
+        let now = match now {
+            None => LivingWaits::Unknown,
+            Some(sums) if sums == Sums::default() => LivingWaits::Zero,
+            Some(sums) => LivingWaits::Known(Box::new(sums)),
+        };
+        match std::mem::replace(self, now) {
+            LivingWaits::Unknown => None,
+            LivingWaits::Zero => Some(Sums::default()),
+            LivingWaits::Known(sums) => Some(*sums),
+        }
     }
 }
 

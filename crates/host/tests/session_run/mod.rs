@@ -89,6 +89,13 @@ pub fn run(text: &str, users: u32) -> (Kept, SessionCounts) {
 
 /// Runs `text` with this load on this host.
 pub fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
+    let mut kept = Kept::default();
+    let summary = run_into(text, load, &mut kept);
+    (kept, summary)
+}
+
+/// Runs `text` with this load on this host, and gives the records to `recorder`.
+pub fn run_into(text: &str, load: OfferedLoad, recorder: &mut impl Recorder) -> SessionCounts {
     let script = Arc::new(script(text));
     let homes = tempfile::tempdir().expect("a place for homes");
     let id = format!("test-{}-{}", std::process::id(), monotonic_ns());
@@ -110,12 +117,11 @@ pub fn run_with(text: &str, load: OfferedLoad) -> (Kept, SessionCounts) {
         of_account: false,
     };
     let mut host = Host::new(setting, meter, groups, &StopRequest::default()).expect("an event loop");
-    let mut kept = Kept::default();
-    let summary = drive(&script, &load, &mut host, &mut kept);
+    let summary = drive(&script, &load, &mut host, recorder);
     host.finish();
     drop(host);
     leftovers.finish();
-    (kept, summary)
+    summary
 }
 
 /// Time limit of a line that is expected to end, however busy the machine is; a longer wait counts as endless.

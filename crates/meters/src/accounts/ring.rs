@@ -60,7 +60,7 @@ impl Ring {
 impl Sender {
     /// Sends a message, after those that an earlier call had no room for.
     pub fn send(&mut self, message: Message) {
-        if self.ring.closed.load(Ordering::Relaxed) {
+        if !self.has_receiver() {
             self.backlog = VecDeque::new();
             return;
         }
@@ -71,6 +71,11 @@ impl Sender {
             }
             self.backlog.pop_front();
         }
+    }
+
+    /// Whether the receiver is still there.
+    pub fn has_receiver(&self) -> bool {
+        !self.ring.closed.load(Ordering::Relaxed)
     }
 
     /// Number of messages that wait for room in the ring.

@@ -68,6 +68,11 @@ impl SessionReporter {
         self.send(DriverReport::Ended { pid, at_ns });
     }
 
+    /// Whether a profile's thread hears the reports. Without one, a caller need not read the clock.
+    pub fn is_heard(&self) -> bool {
+        self.0.has_receiver()
+    }
+
     fn send(&mut self, event: DriverReport) {
         self.0.send(event.to_message());
     }

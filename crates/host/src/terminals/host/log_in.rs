@@ -7,7 +7,7 @@ use crate::terminals::session::{Session, Watch};
 use crate::terminals::setting::SessionsByPlace;
 use crate::terminals::starting::{Finished, FollowedShell, Started, StartedSession};
 use loadgo_core::ready::Nonce;
-use loadgo_core::system::{Event, System, Usage, UserId};
+use loadgo_core::system::{Event, System, UserId};
 use loadgo_core::time::Instant;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -56,8 +56,8 @@ impl Host {
             unsent: Vec::new(),
             is_in_turn: false,
             reach,
-            typing_usage: Usage::default(),
-            log_out_keys: Vec::new(),
+            typing_usage: None,
+            log_out_keys: Box::default(),
         };
         self.seats[user as usize] = Chair::Taken(Box::new(seat));
         if self.early.remove(&user) {

@@ -16,10 +16,10 @@ pub(super) struct Seat {
     pub is_in_turn: bool,
     /// Whether the meter reaches the session's programs.
     pub reach: Reach,
-    /// Usage between the prompt and the sending of the last line, if lines are typed key by key.
-    pub typing_usage: Usage,
+    /// Usage between the prompt and the sending of the last line; `None` if lines are not typed key by key.
+    pub typing_usage: Option<Box<Usage>>,
     /// Keys that end the session, while the user pauses before the log-out.
-    pub log_out_keys: Vec<u8>,
+    pub log_out_keys: Box<[u8]>,
 }
 
 /// Whether the meter reaches a session's programs.
