@@ -9,7 +9,7 @@ use crate::virtual_host::{Kept, VirtualHost};
 use drawn_plan::{Plan, Watched};
 use loadgo_core::driver::{SessionCounts, drive};
 
-/// What a plan's load left.
+/// The records, the counts and the system that a plan's load left.
 struct Ended {
     kept: Kept,
     counts: SessionCounts,

@@ -1,4 +1,4 @@
-//! What holds after any load, whatever went wrong: each function returns the first promise that is broken, in words.
+//! Promises that hold after any load, whatever went wrong. Each function returns the first one that is broken, in words.
 
 use super::Ended;
 use super::drawn_plan::Plan;

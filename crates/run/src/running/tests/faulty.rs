@@ -1,4 +1,4 @@
-//! A disk that fails: writes from one on, a single one, half of one, by a panic; or a file that is made, or is to reach the disk.
+//! A disk that fails at one write, file or sync, or from one write on.
 
 use loadgo_store::{Disk, DiskFile};
 use std::fs::{File, OpenOptions};
@@ -26,7 +26,7 @@ pub enum DiskFault {
     RunTomlRefused,
 }
 
-/// What a disk was asked for so far.
+/// Counts of a disk's requests so far.
 #[derive(Debug, Default)]
 pub struct Asked {
     pub writes: AtomicU64,
@@ -57,7 +57,7 @@ impl FaultyDisk {
         FaultyDisk { happens, number, asked: Arc::default(), run_toml_writes: AtomicU64::new(0) }
     }
 
-    /// What the disk was asked for so far.
+    /// Counts of its requests so far.
     pub fn asked(&self) -> &Asked {
         &self.asked
     }
