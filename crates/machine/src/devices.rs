@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn every_kind_of_store_and_each_of_its_keys_stands_in_the_reference() {
         let page = include_str!("../../../docs/machines.md");
-        let keys = StoreKind::OPTIONS.iter().flat_map(|(kind, keys)| keys.iter().map(move |key| (*kind, *key)));
+        let keys = StoreKind::OPTIONS.iter().flat_map(|option| option.keys.iter().map(|shape| (option.name, shape.key)));
         let missing: Vec<_> =
             keys.filter(|(kind, key)| !page.contains(&format!("`{key}`")) || !page.contains(&format!("`\"{kind}\"`"))).collect();
         assert!(missing.is_empty(), "{missing:?}");

@@ -54,7 +54,7 @@ fn sessions_are_as_counted(ended: &Ended) -> Option<String> {
         let logged_in = ended.kept.sessions.iter().filter(|session| session.ready.is_some()).count() as u32;
         unless(logged_in == counts.logged_in, || format!("{logged_in} sessions have a prompt; the counts are {counts:?}"))
     })
-    .or_else(|| ended.kept.sessions.iter().find_map(|session| session_is_in_order(session)))
+    .or_else(|| ended.kept.sessions.iter().find_map(session_is_in_order))
 }
 
 fn session_is_in_order(session: &SessionRow) -> Option<String> {
@@ -106,7 +106,7 @@ fn a_users_time_adds_up(ended: &Ended) -> Option<String> {
         let within = rows.first().zip(session.ready).is_none_or(|(row, ready)| prompt_of(row) >= ready.0);
         let last = rows.last().map_or(0, |row| row.ready.unwrap_or(row.sent));
         unless(within && last <= session.ended.0, || format!("rows are outside of their session: {session:?}"))
-            .or_else(|| rows.iter().find_map(|row| row_is_in_order(row)))
+            .or_else(|| rows.iter().copied().find_map(row_is_in_order))
             .or_else(|| rows.windows(2).find_map(|pair| follows(pair[0], pair[1])))
     })
 }
