@@ -326,8 +326,12 @@ fn enable(above: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(
 }
 
 /// Gives the groups below `run`, a group of loadgo's without processes of its own, the controller.
-fn enable_below(run: &Path, controller: &str) -> Result<(), Refusal> {
-    fs::write(run.join("cgroup.subtree_control"), format!("+{controller}")).map_err(|error| {
+///
+/// It is taken away before the group above gives the controller up: the kernel refuses the other order.
+fn enable_below(run: &Path, controller: &str, leftovers: &mut Leftovers) -> Result<(), Refusal> {
+    let file = run.join("cgroup.subtree_control");
+    let noted = leftovers.note_setting(&file, &format!("-{controller}"), false);
+    noted.and_then(|()| fs::write(&file, format!("+{controller}"))).map_err(|error| {
         let attempt = format!("cannot enable the controller {controller} in {}", run.display());
         Refusal::new(attempt).because(error).with_remedy(REMEDY)
     })

@@ -16,7 +16,7 @@ impl Groups {
     pub(crate) fn divide(&mut self, controller: &str, leftovers: &mut Leftovers) -> Result<(), Refusal> {
         let run = self.with_controller(controller, leftovers)?;
         if run.join("cgroup.subtree_control").exists() {
-            enable_below(&run, controller)?;
+            enable_below(&run, controller, leftovers)?;
         }
         if run != self.run && !self.each.trees.contains(&run) {
             self.each.trees.push(run);
