@@ -21,6 +21,7 @@ from loadgo.transfers.prices import prices
 from loadgo.transfers.transfer import Transferred
 
 from support.command_runs import command_run
+from support.made_knobs import made_knob_capacity
 from support.made_laboratory import made_runs, scattered
 from support.places import TESTS
 from support.small_machine import MACHINE, laid
@@ -122,6 +123,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "Comparison of printed tables": lambda _folder: loadgo.compare("mpl-16:ctss", "mpl-16:multics"),
     "Experiment": _experiment,
     "Capacity": _capacity,
+    "KnobCapacity": lambda _folder: made_knob_capacity(),
     "Costs": lambda folder: loadgo.cost(folder / "a", tariff=["cloud", "default"]),
     "Costs of two loads": lambda folder: loadgo.cost([folder / "a", folder / "c"]),
     "Fairness": lambda _folder: loadgo.cost_against("csr-rfc-20:645", "csr-rfc-20:6180"),
@@ -146,6 +148,6 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
 WITH_CHARTS = (
     "Run", "RecordedRun", "Metered", "Comparison", "Comparison of printed tables", "Capacity", "Fairness",
     "Costs of two loads", "Speedup", "Transferred", "Apart", "Reproduction", "History",
-    "Sweep", "Experiment",
+    "Sweep", "Experiment", "KnobCapacity",
 )  # fmt: skip
 """The results that have a main chart."""

@@ -83,8 +83,8 @@ def capacity(
         list[str] | None,
         typer.Option(
             metavar="[CLASS:]NAME=VALUE,…",
-            help="Limits of each user: cpus=2,memory=1G,swap=0,pids=200,nice=5,io=20M. May be given again, for one "
-            "class of a mix: hog-cpu:cpus=0.5.",
+            help="Limits of each user: cpus=2,memory=1G,pids=200; also swap=0, nice=5 and io=20M. May be given again, "
+            "for one class of a mix: hog-cpu:cpus=0.5.",
         ),
     ] = None,
     vary: Annotated[

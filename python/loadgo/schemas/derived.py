@@ -34,6 +34,8 @@ from loadgo.running.simulation import Simulation
 from loadgo.schemas import comparison_objects, cost_objects, reproduction_objects, run_objects
 from loadgo.schemas.formats import JSON_FORMATS, JsonFormat
 from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
+from loadgo.sizing.knobs.document import JSON_KEYS as KNOB_KEYS
+from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.results import Capacity
 from loadgo.sweeping.document import JSON_KEYS as SWEEP_KEYS
 from loadgo.sweeping.results import Sweep
@@ -50,6 +52,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "speedup": ((Speedup, comparison_objects.SpeedupMore), SPEEDUP_KEYS),
     "ab": ((comparison_objects.ExperimentJson,), EXPERIMENT_KEYS),
     "capacity": ((Capacity,), CAPACITY_KEYS),
+    "capacity-of-limit": ((KnobCapacity,), KNOB_KEYS),
     "sweep": ((Sweep,), SWEEP_KEYS),
     "history": ((comparison_objects.HistoryJson,), {}),
     "cost": ((cost_objects.CostsJson,), COST_KEYS),

@@ -62,6 +62,7 @@ JSON_FORMATS = (
     JsonFormat("speedup", ("speedup",), "a speed-up attributed to changes"),
     JsonFormat("ab", ("ab",), "two variants run in turn"),
     JsonFormat("capacity", ("capacity",), "how many users a system holds"),
+    JsonFormat("capacity-of-limit", ("capacity --vary",), "the value of a limit that keeps every target"),
     JsonFormat("sweep", ("sweep", "merge"), "the configurations of a sweep"),
     JsonFormat("history", ("history",), "a figure over many runs"),
     JsonFormat("cost", ("cost",), "the costs of runs"),

@@ -258,12 +258,12 @@ def recorded_runs(count: int) -> RunList:
 
 def test_of_many_runs_the_last_are_listed_and_a_sentence_says_so() -> None:
     runs = recorded_runs(MOST_RUNS + 23)
-    sentence, _, table = str(runs.report("text")).partition("\n\n")
+    sentence, words, table = str(runs.report("text")).split("\n\n", 2)
     assert " ".join(sentence.split()) == (
         "The last 20 of 43 runs (43 done), the newest last. `loadgo runs --full` lists all."
     )
     assert [line.split()[0] for line in table.splitlines()[2:]] == [run.id for run in runs[-MOST_RUNS:]]
-    assert len(str(runs.report("text", full=True)).splitlines()) == 4 + len(runs)
+    assert len(str(runs.report("text", full=True)).splitlines()) == 4 + len(runs) + 1 + len(words.splitlines())
     assert len(runs.to_dict()["runs"]) == len(runs)
 
 

@@ -17,8 +17,14 @@ import loadgo
 import pytest
 from loadgo.documents.as_json import json_document
 
-WRITTEN_APART = {"Change": {"margin"}, "Priced": {"rates", "rows", "everything"}, "Ready": {"runs"}}
-"""Fields that a writer treats by itself, or that say only how another one was computed."""
+WRITTEN_APART = {
+    "Change": {"margin"},
+    "KnobCapacity": {"folder"},
+    "Priced": {"rates", "rows", "everything"},
+    "Ready": {"runs"},
+    "Speedup": {"evidence"},
+}
+"""Fields that a writer treats by itself, that say only how another one was computed, or where files are."""
 
 
 def _declared() -> Iterator[tuple[type, str]]:

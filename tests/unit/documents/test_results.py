@@ -158,7 +158,7 @@ def test_the_picture_of_a_metering_shows_the_processors_time(results_folder: Pat
 def test_every_public_result_is_here() -> None:
     public = {name for name in loadgo.__all__ if isinstance(getattr(loadgo, name), type)}
     results = {name for name in public if issubclass(getattr(loadgo, name), Result)}
-    inputs = {"Ability", "Driver", "Laboratory", "Limits", "Load", "Machine", "Metering", "Recorded"}
+    inputs = {"Ability", "Driver", "EachLimits", "Laboratory", "Limits", "Load", "Machine", "Metering", "Recorded"}
     inputs |= {"Tables", "Variant", "Watching"}
     assert results == public - inputs
     assert results <= {name.split()[0] for name in MAKERS}

@@ -29,13 +29,16 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.parquet"))}
 
 
-def test_every_table_is_filled_but_those_of_losses_stacks_screens_and_far_sessions(finished_run: loadgo.Run) -> None:
+def test_every_table_is_filled_but_those_of_losses_stacks_screens_far_sessions_and_limits(
+    finished_run: loadgo.Run,
+) -> None:
     frames = loadgo.tables(finished_run).frames()
     assert {name for name, frame in frames.items() if frame.is_empty()} == {
         "lost",
         "stacks",
         "screens",
         "session_usage",
+        "user_limits",
     }
     assert not list(finished_run.folder.glob("*.arrows"))
 

@@ -22,6 +22,7 @@ FORMAT_OF_TYPE = {
     "Comparison": "compare",
     "Experiment": "ab",
     "Capacity": "capacity",
+    "KnobCapacity": "capacity-of-limit",
     "Costs": "cost",
     "Fairness": "cost-against",
     "Fit": "fit",

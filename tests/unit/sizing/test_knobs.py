@@ -1,45 +1,18 @@
 """The search over a limit: its notation, its trials, its answer, and the files that it recommends."""
 
 import json
-import math
 from pathlib import Path
 
 import pytest
 from loadgo.errors import BadArgument
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.knobs.answer import answer_of, safe_value
-from loadgo.sizing.knobs.find import KnobSearch, _result, knob_search
+from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
 from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
-from loadgo.sizing.mix import parse_mix
-from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.rounds import TrialLengths
-from loadgo.sizing.targets import parse_targets
+from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
-
-KNOB = parse_knob("limit-each.cpus=0.25:8")
-GOAL = SearchGoal(parse_targets("p90 < 1s"), 60, None, 1, 16, live=True)
-TRUE_CPUS = 1.9
-"""The value at which a tenth of the made interactions is slow."""
-
-
-def slow_at(value: float, *, sense: float = 1.0) -> float:
-    """The share of slow interactions where the limit has this value."""
-    return 1 / (1 + math.exp(math.log(9) - sense * 2.2 * math.log2(value / TRUE_CPUS)))
-
-
-def trial_at(value: float, index: int, seed: int, *, sense: float = 1.0) -> KnobTrial:
-    return KnobTrial(value, made_trial(60, 400, slow_at(value, sense=sense), 100 * seed + index))
-
-
-def searched(seed: int, *, sense: float = 1.0) -> list[KnobTrial]:
-    """The trials of a whole search on made interactions."""
-    trials: list[KnobTrial] = []
-    value: float | None = first_values(KNOB)[0]
-    while value is not None and len(trials) < GOAL.most_trials:
-        trials.append(trial_at(value, len(trials), seed, sense=sense))
-        value = next_value(KNOB, trials, standing_of(KNOB, trials, GOAL))
-    return trials
 
 
 def held_in(seeds: range, sense: float) -> int:
@@ -125,22 +98,6 @@ def test_limits_by_class_are_read_and_their_mistakes_are_told() -> None:
             parse_class_limits(texts, ["hog"])
 
 
-def search_of(**changes: object) -> KnobSearch:
-    arguments: dict[str, object] = {
-        "users": None,
-        "limit_each": ["pids=200"],
-        "targets": "p90 < 1s",
-        "settings": RunSettings(),
-        "lengths": TrialLengths(1.0, 1.0),
-        "most_trials": None,
-        "seed": 1,
-        "tariff": "default",
-        "out": None,
-    }
-    mix = parse_mix("hog-cpu=3,typical-user=57")
-    return knob_search(mix, "here", "limit-each.cpus=0.25:8", **(arguments | changes))  # type: ignore[arg-type]
-
-
 def test_a_mix_has_as_many_users_as_its_weights() -> None:
     assert search_of().users == 60
     assert search_of(users=20).users == 20
@@ -178,8 +135,7 @@ def test_simulated_machines_are_refused_in_words() -> None:
 
 
 def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> None:
-    search = search_of(out=tmp_path)
-    knob_capacity = _result(search, search.site_at(8.0), GOAL, searched(3), stopped=False)
+    knob_capacity = made_knob_capacity(out=tmp_path)
     text = knob_capacity.report("text")
     assert knob_capacity.in_words in " ".join(text.split())
     assert "p90 over limit-each.cpus" in text

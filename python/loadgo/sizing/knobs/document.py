@@ -14,6 +14,7 @@ from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
+from loadgo.sizing.knobs.trust import busy_warning, knob_trust
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -43,6 +44,7 @@ def knob_document(answered: KnobCapacity) -> Document:
 
         return knob_charts(answered)
 
+    doubts = [*busy_warning(answered), *_warnings(answered)]
     targets = "; ".join(target.text for target in answered.targets)
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
     load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
@@ -51,7 +53,8 @@ def knob_document(answered: KnobCapacity) -> Document:
     return Document(
         title=f"{answered.knob.text} that keeps the targets",
         answer=answered.in_words,
-        warnings=(*answered.limit_warnings, *_warnings(answered)),
+        warnings=(*answered.limit_warnings, *doubts),
+        trust=knob_trust(answered, is_warned=bool(doubts)),
         about=(load, f"targets: {targets}"),
         sections=(*curve, *knob_pictures(answered), Charts(charts), *(files if answered.recommended else ())),
         notes=tuple(_notes(answered)),
