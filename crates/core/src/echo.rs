@@ -7,6 +7,9 @@ pub const QUOTE_KEY: u8 = 0x16;
 /// Columns between two tab stops.
 const TAB_COLUMNS: usize = 8;
 
+/// Most bytes for which an echo keeps memory. The line that sets a session's prompt is longer than what users type.
+const MOST_KEPT_BYTES: usize = 128;
+
 /// The echo that a terminal prints for the typed keys: the same bytes, with a carriage return before each newline.
 ///
 /// A tab has several echoes. A line editor shows it as blanks up to the next stop, and a terminal shows it as a tab. Where
@@ -22,6 +25,9 @@ pub struct Echo {
 impl Echo {
     /// Begins a new line, and expects no echo of earlier lines any more.
     pub fn begin(&mut self) {
+        if self.expected.capacity() > MOST_KEPT_BYTES {
+            self.expected = Vec::new();
+        }
         self.expected.clear();
         self.echoed = 0;
         self.tab_blanks = 0;
