@@ -1,13 +1,15 @@
 //! Marks in the style of OSC 133, which shells put into their prompts: `ESC ] 133 ; BODY BEL`, or `ESC \` at the end.
 //!
-//! The mark of a session of loadgo has the body `D;STATUS;aid=ID`, or `D;STATUS;t=MICROSECONDS;aid=ID` where the shell knows how long
-//! the command line took. ESC is only at the head of a mark. A search for marks
-//! therefore looks for ESC, at memory speed, and reads on from there with [`read`].
+//! The mark of a session of loadgo has the body `D;STATUS;aid=ID`, or `D;STATUS;t=MICROSECONDS;aid=ID` where the shell knows how
+//! long the command line took. ESC is only at the head of a mark. A search for marks therefore looks for ESC, at memory speed,
+//! and reads on from there with [`read`].
 
 /// The first byte of a mark.
 pub const ESCAPE_BYTE: u8 = 0x1b;
 const BELL_BYTE: u8 = 7;
 const HEAD: &[u8] = b"\x1b]133;";
+/// Largest number of digits of a time in a mark: a clock that is set from 1970 to today while a line runs makes 16.
+pub const MOST_TIME_DIGITS: usize = 16;
 
 /// The result of reading bytes that begin with ESC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +81,6 @@ fn number(text: &[u8], most_digits: usize) -> Option<(u64, &[u8])> {
     Some((value, &text[digits..]))
 }
 
-/// Largest number of digits of a time in a mark: 115 days.
-pub const MOST_TIME_DIGITS: usize = 13;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,7 +110,7 @@ mod tests {
         assert_eq!(of(b"D;17;t=4321;aid=77"), Some((17, Some(4321), &b"77"[..])));
         assert_eq!(of(b"D;17;t=0;aid=77"), Some((17, None, &b"77"[..])), "nothing was timed");
         assert_eq!(of(b"D;17;t=-3600000000;aid=77"), Some((17, None, &b"77"[..])), "the clock was set back");
-        for body in [&b"D;17;t=;aid=77"[..], b"D;17;t=12345678901234;aid=77", b"D;17;t=1", b"D;17;t=x;aid=77"] {
+        for body in [&b"D;17;t=;aid=77"[..], b"D;17;t=12345678901234567;aid=77", b"D;17;t=1", b"D;17;t=x;aid=77"] {
             assert_eq!(read_prompt_body(body), None, "{}", String::from_utf8_lossy(body));
         }
         for body in

@@ -303,7 +303,8 @@ mod tests {
     #[test]
     fn the_time_in_a_mark_is_found_however_the_output_is_cut() {
         let id = nonce(0x0123_4567_89ab_cdef);
-        let output = [b"text ".as_slice(), &mark("255;t=-999999999999", &id), b"x", &mark("255;t=9999999999999", &id)].concat();
+        let output =
+            [b"text ".as_slice(), &mark("255;t=-999999999999999", &id), b"x", &mark("255;t=9999999999999999", &id)].concat();
         for cut in 0..output.len() {
             let mut search = MarkSearch::new(id);
             let mut found = Vec::new();
@@ -314,7 +315,7 @@ mod tests {
                     found.push((mark.status, mark.took_us, mark.length));
                 }
             }
-            assert_eq!(found, [(255, None, 49), (255, Some(9_999_999_999_999), 49)], "cut at {cut}");
+            assert_eq!(found, [(255, None, 52), (255, Some(9_999_999_999_999_999), 52)], "cut at {cut}");
         }
     }
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use loadgo_core::system::UserId;
 
-use crate::leftovers::undo::{kill_group, processes_of, remove_group};
+use crate::leftovers::undo::{groups_below, kill_group, processes_of, remove_group};
 use crate::leftovers::{Leftovers, Thing};
 use crate::own_names::own_name;
 use crate::refusal::Refusal;
@@ -176,9 +176,14 @@ impl Groups {
     /// How many of the users' processes the kernel has killed for want of memory, under a limit or on the whole host. `None` where
     /// no memory controller counts them.
     pub fn memory_kills(&self) -> Option<u64> {
-        let groups = [&self.run].into_iter().chain(&self.further);
-        let files = groups.flat_map(|group| ["memory.events", "memory.oom_control"].map(|name| group.join(name)));
-        files.into_iter().find_map(|file| oom_kills(&fs::read_to_string(file).ok()?))
+        [&self.run].into_iter().chain(&self.further).find_map(|group| {
+            let killed = |group: &Path, file| costs::count(&fs::read_to_string(group.join(file)).ok()?, "oom_kill");
+            killed(group, "memory.events").or_else(|| {
+                // v1 counts in each group alone; a group below it is a user's with limits of its own.
+                let below: u64 = groups_below(group).iter().filter_map(|user| killed(user, "memory.oom_control")).sum();
+                Some(killed(group, "memory.oom_control")? + below)
+            })
+        })
     }
 
     /// The users who have a group now, in no order.
@@ -245,11 +250,6 @@ fn create_if_missing(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     }
-}
-
-/// The count of killed processes in the text of `memory.events` (v2) or `memory.oom_control` (v1, since Linux 4.13).
-fn oom_kills(text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
 }
 
 /// The group of the commands that logged in the shells which are followed. It is no user's name.
@@ -351,8 +351,9 @@ mod tests {
 
     #[test]
     fn both_kinds_of_trees_count_the_processes_that_were_killed() {
-        assert_eq!(oom_kills("low 0\nhigh 0\nmax 71\noom 5\noom_kill 3\noom_group_kill 0\n"), Some(3));
-        assert_eq!(oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), Some(12));
-        assert_eq!(oom_kills("oom_kill_disable 0\nunder_oom 0\n"), None, "an old kernel does not count them");
+        let killed = |text| costs::count(text, "oom_kill");
+        assert_eq!(killed("low 0\nhigh 0\nmax 71\noom 5\noom_kill 3\noom_group_kill 0\n"), Some(3));
+        assert_eq!(killed("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), Some(12));
+        assert_eq!(killed("oom_kill_disable 0\nunder_oom 0\n"), None, "an old kernel does not count them");
     }
 }

@@ -143,10 +143,19 @@ fn each_user_has_the_memory_and_the_processes_of_the_limit() {
     let limited = Limited::each("memory=32M,swap=0,pids=6,nice=7,cpus=8,io=1G");
     let output = limited.run(BIG);
     assert!(!output.status.success(), "{output:?}");
+    assert_eq!(limited.groups.memory_kills(), Some(1), "one of all the users' programs");
     for user in [1, 2] {
         assert!(limited.run_as(user, "python3 -c 'print(1)'").status.success(), "user {user} has room");
     }
     assert_eq!(limited.births(2), 5, "the program itself is the sixth process");
+    let told = |file: &str| {
+        let groups = limited.groups.join_paths(2);
+        groups.iter().find_map(|path| fs::read_to_string(Path::new(path.to_str().ok()?).parent()?.join(file)).ok())
+    };
+    let told = |files: [&str; 2]| files.into_iter().find_map(told).unwrap_or_else(|| panic!("a group has none of {files:?}"));
+    assert!(told(["cpu.max", "cpu.cfs_quota_us"]).starts_with("800000"), "8 processors in periods of 0.1 s");
+    assert!(["7\n", "215\n"].contains(&&*told(["cpu.weight.nice", "cpu.shares"])), "the weight of nice 7");
+    assert!(told(["io.max", "blkio.throttle.read_bps_device"]).contains("1073741824"), "1G a second of a disk");
 }
 
 #[test]

@@ -4,11 +4,12 @@ use super::statuses::SIGNAL_STATUS;
 use loadgo_core::stop::StopRequest;
 use loadgo_sys::signals::{Signals, WINDOW_SIGNAL_ID};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 
-/// The signals that ask this process to end: they stop the work, and reach the command that it runs.
+/// A listener to these signals, in a thread of its own: the first one stops the work, and each reaches the command.
 pub(super) struct Interrupts {
     /// Set by the first signal.
     pub stop: StopRequest,
@@ -23,7 +24,8 @@ impl Interrupts {
         let (stop, signal) = (StopRequest::default(), Arc::new(AtomicI32::new(0)));
         let (stopped, seen) = (stop.clone(), signal.clone());
         let listening = move || {
-            while poll(&mut [PollFd::new(&signals.fd(), PollFlags::IN)], None).is_ok() {
+            // A signal that comes to this very thread interrupts the wait; what has come is taken without a wait.
+            while matches!(poll(&mut [PollFd::new(&signals.fd(), PollFlags::IN)], None), Ok(_) | Err(Errno::INTR)) {
                 for arrived in signals.take().into_iter().filter(|signal| *signal != WINDOW_SIGNAL_ID) {
                     seen.store(arrived, Ordering::Release);
                     pass_on(running.as_deref(), arrived);

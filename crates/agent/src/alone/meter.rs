@@ -6,7 +6,7 @@ use super::typed::Typed;
 use super::written::{share, span};
 use loadgo_core::record::MeterRows;
 use loadgo_core::script::parse_span;
-use loadgo_host::conditions::describe;
+use loadgo_host::conditions::{Description, describe};
 use loadgo_host::leftovers::clear_stale;
 use loadgo_run::{Decision, HostMeter, MeterOrder, MeteringResult, TierAsked};
 use std::collections::BTreeMap;
@@ -47,16 +47,15 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     let meter = HostMeter::begin(order).map_err(|failure| failure.refusal.to_string())?;
     let interrupts = Interrupts::listen(meter.running())?;
     let mut sums = Sums::default();
-    let decide = |rows: Option<&MeterRows>, lost: u64| {
-        sums.add(rows, lost);
+    let metered = meter.watch(|now| {
+        sums.add(now.rows, now.lost.iter().map(|lost| lost.count).sum());
         if interrupts.stop.is_set() && !has_command { Decision::Stop } else { Decision::Continue }
-    };
-    let mut decide = decide;
-    let metered = meter.watch(|now| decide(now.rows, now.lost.iter().map(|lost| lost.count).sum()));
+    });
     let metering_end = metered.map_err(|failure| failure.refusal.to_string())?;
     // The report of a command goes where that of `ready` goes: what the command prints stays apart.
-    let report = report(&sums, &metering_end);
-    let _ = if has_command { io::stderr().write_all(report.as_bytes()) } else { io::stdout().write_all(report.as_bytes()) };
+    let report = report(&sums, &metering_end, &describe());
+    let written = if has_command { io::stderr().write_all(report.as_bytes()) } else { io::stdout().write_all(report.as_bytes()) };
+    written.map_err(|error| format!("the report cannot be written: {error}"))?;
     Ok(status(&metering_end, &sums))
 }
 
@@ -76,6 +75,7 @@ struct Sums {
     time_ns: BTreeMap<&'static str, u64>,
     /// Processor time by process.
     process_ns: BTreeMap<String, u64>,
+    /// Length of each span by its end.
     spans_ns: BTreeMap<u64, u64>,
     lost: u64,
 }
@@ -95,10 +95,9 @@ impl Sums {
 }
 
 /// The report: the host, the shares of its time, and the processes that took most of it.
-fn report(sums: &Sums, metering_end: &MeteringResult) -> String {
-    let host = describe();
+fn report(sums: &Sums, metering_end: &MeteringResult, host: &Description) -> String {
     let (whole, length): (u64, u64) = (sums.time_ns.values().sum(), sums.spans_ns.values().sum());
-    let processors = whole.checked_div(length).unwrap_or(0);
+    let processors = processors_in(whole, length);
     let mut lines = vec![format!("{} of {} ({}, {processors} processors)", span(length), host.hostname, host.kernel)];
     let shares = |parts: Vec<(String, u64)>, most: usize| {
         parts
@@ -107,17 +106,51 @@ fn report(sums: &Sums, metering_end: &MeteringResult) -> String {
             .map(|(name, ns)| format!("  {:>7}  {name}", share(ns as f64, whole as f64)))
             .collect::<Vec<_>>()
     };
-    lines.push("the processors' time:".into());
-    lines.extend(shares(largest(sums.time_ns.iter().map(|(name, ns)| ((*name).to_owned(), *ns))), usize::MAX));
-    lines.push("of it, the busiest processes:".into());
+    lines.push(if whole == 0 { "nothing was metered: it ended before the first span" } else { "the processors' time:" }.into());
+    lines.extend(shares(largest(sums.time_ns.iter().map(|(name, ns)| (in_words(name).to_owned(), *ns))), usize::MAX));
+    lines.extend((!sums.process_ns.is_empty()).then(|| "of it, the busiest processes:".into()));
     lines.extend(shares(largest(sums.process_ns.clone()), SHOWN_PROCESSES));
     lines.extend((sums.lost > 0).then(|| format!("{} records were lost", sums.lost)));
     lines.extend(metering_end.notes.iter().map(|note| format!("note: {note}")));
     lines.join("\n") + "\n"
 }
 
+/// The number of processors whose times add up to `whole`. Times from the kernel's ticks may be a little short of it.
+fn processors_in(whole: u64, length: u64) -> u64 {
+    (whole as f64 / length.max(1) as f64).round() as u64
+}
+
+/// A category's name as `loadgo meter` prints it; the records keep the words of 1969 for some.
+fn in_words(category: &'static str) -> &'static str {
+    match category {
+        "user" => "user mode",
+        "primitive" => "system call",
+        "getwork" => "context switch",
+        "idle zero" => "idle: nothing to run",
+        "idle page wait" => "idle: waiting for a page",
+        "idle disk wait" => "idle: waiting for the disk",
+        "idle dispatch" => "idle: wake-up delay",
+        "idle governed" => "idle: throttled",
+        "idle not eligible" => "idle: not eligible",
+        "idle loading" => "idle: loading a program",
+        "meters" => "meter programs",
+        other => other,
+    }
+}
+
 fn largest(parts: impl IntoIterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     let mut parts: Vec<_> = parts.into_iter().filter(|(_, ns)| *ns > 0).collect();
     parts.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_counted_although_ticks_are_a_little_short() {
+        assert_eq!(processors_in(3_990_000_000, 1_000_000_000), 4);
+        assert_eq!(processors_in(0, 0), 0);
+    }
 }

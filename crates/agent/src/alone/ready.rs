@@ -36,11 +36,14 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     let notes = [oneshot.no_groups().map(str::to_owned).into_iter().collect(), oneshot.sources().notes.clone()].concat();
     let left_behind = oneshot.close().iter().map(ToString::to_string).collect::<Vec<_>>();
     let name = words_of(&typed.command);
-    if let Some(error) = not_run.filter(|_| runs.is_empty()) {
-        let _ = writeln!(io::stderr(), "loadgo-agent: {name} cannot be run: {error}");
+    if !runs.is_empty() {
+        let _ = io::stderr().write_all(report(&name, &runs, &[notes, left_behind].concat()).as_bytes());
+    }
+    if let Some(error) = not_run {
+        let which = if runs.is_empty() { String::new() } else { format!("run {} of {count}: ", runs.len() + 1) };
+        let _ = writeln!(io::stderr(), "loadgo-agent: {which}{name} cannot be run: {error}");
         return Ok(if error.kind() == io::ErrorKind::NotFound { MISSING_STATUS } else { NOT_RUN_STATUS });
     }
-    let _ = io::stderr().write_all(report(&name, &runs, &[notes, left_behind].concat()).as_bytes());
     let failed = runs.iter().map(|run| status_of(&run.exit)).find(|status| *status != 0);
     Ok(failed.or(interrupts.status().filter(|_| runs.len() < count)).unwrap_or(0))
 }

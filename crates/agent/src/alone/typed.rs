@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// The words after the name of a command: its options, and the command to run.
+/// A command line that was read.
 pub(super) struct Typed {
     options: Vec<(String, String)>,
     /// The program and its arguments.

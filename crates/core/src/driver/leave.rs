@@ -14,8 +14,8 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         user.state = UserState::LoggingOut;
         let id = user.id;
         let keys = format!("{}\n", self.script.logout);
+        self.users[index].sent = self.system.now(); // the system may type the keys some time later
         let sent = self.system.log_out(id, keys.as_bytes());
-        self.users[index].sent = sent;
         self.deadlines.set(id, sent + self.load.grace);
         if self.load.model == LoadModel::Closed && self.is_barrier_open {
             self.enter(Phase::RampDown, sent);

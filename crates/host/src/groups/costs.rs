@@ -56,7 +56,7 @@ impl Groups {
 }
 
 /// The number in the line `name NUMBER` of a text.
-fn count(text: &str, name: &str) -> Option<u64> {
+pub(super) fn count(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 

@@ -111,7 +111,8 @@ fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-fn groups_below(path: &Path) -> Vec<std::path::PathBuf> {
+/// The control groups directly below the group `path`.
+pub(crate) fn groups_below(path: &Path) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
 }

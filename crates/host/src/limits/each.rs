@@ -96,10 +96,18 @@ impl EachLimit {
         if let Some(cpus) = self.cpus {
             let group = with(&["cpu.max", "cpu.cfs_quota_us"])?;
             limit_processors(group, cpus)?;
-            self.nice.map_or(Ok(()), |nice| weigh(group, nice))?;
+        }
+        if let (Some(nice), Ok(group)) = (self.nice, with(&["cpu.max", "cpu.cfs_quota_us"])) {
+            weigh(group, nice)?;
         }
         if self.memory_bytes.is_some() || self.swap_bytes.is_some() {
-            limit_memory(with(&["memory.max", "memory.limit_in_bytes"])?, self.memory_bytes, self.swap_bytes)?;
+            let group = with(&["memory.max", "memory.limit_in_bytes"])?;
+            let is_v1 = group.join("memory.limit_in_bytes").exists();
+            if is_v1 && self.memory_bytes.is_none() && self.swap_bytes.is_some_and(|bytes| bytes > 0) {
+                let why = "swap: control groups of version 1 limit it together with memory alone";
+                return Err(Refusal::new(why).with_remedy("add memory=SIZE"));
+            }
+            limit_memory(group, self.memory_bytes, self.swap_bytes)?;
         }
         if self.pids.is_some() {
             write_if_some(with(&["pids.max"])?, "pids.max", self.pids)?;
@@ -148,12 +156,22 @@ impl UserLimits {
     }
 
     fn prepare(&self, cpus_of_all: Option<f64>, groups: &mut Groups, leftovers: &mut Leftovers) -> Result<(), Refusal> {
-        let kinds = || [&self.everybody].into_iter().chain(self.single.values());
-        for controller in kinds().flat_map(EachLimit::controllers) {
+        let kinds = distinct([&self.everybody].into_iter().chain(self.single.values()));
+        for controller in distinct(kinds.iter().flat_map(|limit| limit.controllers())) {
             groups.divide(controller, leftovers)?;
         }
-        kinds().try_for_each(|limit| groups.try_on_groups(|trial| limit.within(cpus_of_all).impose(trial)))
+        kinds.iter().try_for_each(|limit| groups.try_on_groups(|trial| limit.within(cpus_of_all).impose(trial)))
     }
+}
+
+/// The values without those that came before, in their order.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(Vec::new(), |mut known, value| {
+        if !known.contains(&value) {
+            known.push(value);
+        }
+        known
+    })
 }
 
 fn unknown(name: &str) -> Refusal {
