@@ -1,34 +1,10 @@
 //! Loads that end when their recorder has enough rows.
 
-use crate::virtual_host::{Answer, Kept, VirtualHost, script};
+use crate::virtual_host::{Answer, Enough, Kept, VirtualHost, script};
 use loadgo_core::driver::drive;
 use loadgo_core::load::OfferedLoad;
-use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, SessionRow};
+use loadgo_core::record::Phase;
 use loadgo_core::time::{Instant, Span};
-
-/// Keeps all rows, and has enough after a number of interactions.
-struct Enough {
-    kept: Kept,
-    after: usize,
-}
-
-impl Recorder for Enough {
-    fn interaction(&mut self, row: &InteractionRow<'_>) {
-        self.kept.interaction(row);
-    }
-    fn session(&mut self, row: &SessionRow) {
-        self.kept.session(row);
-    }
-    fn lost(&mut self, row: &LostRow) {
-        self.kept.lost(row);
-    }
-    fn phase(&mut self, phase: Phase, at: Instant) {
-        self.kept.phase(phase, at);
-    }
-    fn enough(&self) -> bool {
-        self.kept.rows.len() >= self.after
-    }
-}
 
 #[test]
 fn a_load_without_end_ends_when_the_recorder_has_enough() {

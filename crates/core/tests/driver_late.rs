@@ -7,9 +7,11 @@ use loadgo_core::record::Outcome;
 use loadgo_core::system::{Event, Response};
 use loadgo_core::time::{Instant, Span};
 
-/// When a user is logged in, when something happens that the driver does not know yet, and when it acts on the first.
+/// When a user is logged in.
 const LOGGED_IN: Instant = Instant(10_000_000);
+/// When something happens that the driver does not know yet.
 const HAPPENS: Instant = Instant(20_000_000);
+/// When the driver reads of both, and acts on the log-in first.
 const READ: Instant = Instant(510_000_000);
 
 /// A load of users without think time on a host whose waits return everything of half a second together.

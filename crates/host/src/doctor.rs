@@ -169,24 +169,27 @@ fn limit(ability: &'static str, controller: &str) -> Answer {
             Refusal::new(format!("no control group tree holds {controller}")).with_remedy("a kernel with it switched on"),
         );
     };
-    let tried = || -> Result<String, Refusal> {
-        let mut leftovers =
-            Leftovers::begin("doctor").map_err(|error| Refusal::new("no place for the run's state").because(error))?;
-        let mut groups = Groups::create("doctor", &mut leftovers)?;
-        groups.with_controller(controller, &mut leftovers)?;
+    tried_on_groups(ability, |groups, leftovers| {
+        groups.with_controller(controller, leftovers)?;
         Ok(format!("the controller {controller} of {:?} at {}", holder.version, holder.mount.display()).to_lowercase())
-    };
-    tried().map_or_else(|why| Answer::absent(ability, why), |how| Answer::exact(ability, how))
+    })
 }
 
 /// Tries a limit of each user on groups that nobody joins.
 fn limit_each(ability: &'static str, text: &str) -> Answer {
+    tried_on_groups(ability, |groups, leftovers| {
+        UserLimits::of_everybody(EachLimit::parse(text)?).apply(None, groups, leftovers)?;
+        Ok(format!("a control group for each user took {text}"))
+    })
+}
+
+/// The answer about an ability that is tried on groups of a run; they are removed at the end.
+fn tried_on_groups(ability: &'static str, try_it: impl FnOnce(&mut Groups, &mut Leftovers) -> Result<String, Refusal>) -> Answer {
     let tried = || -> Result<String, Refusal> {
         let mut leftovers =
             Leftovers::begin("doctor").map_err(|error| Refusal::new("no place for the run's state").because(error))?;
         let mut groups = Groups::create("doctor", &mut leftovers)?;
-        UserLimits::of_everybody(EachLimit::parse(text)?).apply(None, &mut groups, &mut leftovers)?;
-        Ok(format!("a control group for each user took {text}"))
+        try_it(&mut groups, &mut leftovers)
     };
     tried().map_or_else(|why| Answer::absent(ability, why), |how| Answer::exact(ability, how))
 }

@@ -11,6 +11,8 @@ pub fn release_freed_memory() {
 }
 
 /// Bytes that are allocated now, with what the allocator adds to each; `None` where the allocator does not say, as without glibc.
+///
+/// For tests alone: what is shipped runs with glibc 2.28, and `mallinfo2` came with 2.33.
 pub fn allocated_bytes() -> Option<usize> {
     #[cfg(target_env = "gnu")]
     {

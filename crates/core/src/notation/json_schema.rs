@@ -164,7 +164,8 @@ fn object<'a>(members: impl IntoIterator<Item = (&'a str, String)>) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// A string of JSON. The texts are of this program: they have no control characters.
+/// A string of JSON. Panics for a text with control characters, which no text of a schema has.
 fn quoted(text: &str) -> String {
+    assert!(!text.contains(char::is_control), "a text of a schema has no control characters: {text:?}");
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

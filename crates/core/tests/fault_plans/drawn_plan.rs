@@ -1,14 +1,12 @@
 //! A load and the faults of its system, drawn from a seed.
 
-use crate::virtual_host::{Answer, Kept, VirtualHost, script};
+use crate::virtual_host::{Answer, VirtualHost, script};
 use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
 use loadgo_core::random::{RandomStream, StreamPurpose};
-use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::script::Script;
 use loadgo_core::system::{Barrier, Event, Response};
 use loadgo_core::time::{Instant, Span};
 use std::cell::Cell;
-use std::fmt;
 use std::rc::Rc;
 
 /// An event that the system reports although nothing in the load asked for it.
@@ -45,12 +43,6 @@ pub struct Plan {
     lateness: Option<Span>,
     /// One line in this many is answered by a fault.
     line_faults: Option<usize>,
-}
-
-impl fmt::Display for Plan {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{self:#?}")
-    }
 }
 
 /// The random choices of a plan.
@@ -215,35 +207,5 @@ fn event(at: Instant, user: u32, forged: Forged) -> Event {
         Forged::Stop => Event::Stop { at },
         Forged::Stuck => Event::Stuck { at, reason: "nothing can happen".into() },
         Forged::Opened(barrier) => Event::Opened { barrier, at },
-    }
-}
-
-/// Keeps all rows, and may have enough.
-pub struct Watched {
-    pub kept: Kept,
-    pub enough_after: Option<usize>,
-}
-
-impl Recorder for Watched {
-    fn interaction(&mut self, row: &InteractionRow<'_>) {
-        self.kept.interaction(row);
-    }
-    fn screen(&mut self, row: &ScreenRow) {
-        self.kept.screen(row);
-    }
-    fn session(&mut self, row: &SessionRow) {
-        self.kept.session(row);
-    }
-    fn lost(&mut self, row: &LostRow) {
-        self.kept.lost(row);
-    }
-    fn phase(&mut self, phase: Phase, at: Instant) {
-        self.kept.phase(phase, at);
-    }
-    fn reached(&mut self, barrier: Barrier) {
-        self.kept.reached(barrier);
-    }
-    fn enough(&self) -> bool {
-        self.enough_after.is_some_and(|rows| self.kept.rows.len() >= rows)
     }
 }

@@ -5,8 +5,8 @@
 mod drawn_plan;
 mod promises;
 
-use crate::virtual_host::{Kept, VirtualHost};
-use drawn_plan::{Plan, Watched};
+use crate::virtual_host::{Enough, Kept, VirtualHost};
+use drawn_plan::Plan;
 use loadgo_core::driver::{SessionCounts, drive};
 
 /// The records, the counts and the system that a plan's load left.
@@ -20,9 +20,9 @@ struct Ended {
 
 fn run(plan: &Plan) -> Ended {
     let (mut host, sent_lines) = plan.host();
-    let mut watched = Watched { kept: Kept::default(), enough_after: plan.enough_after };
-    let counts = drive(&plan.script(), &plan.load, &mut host, &mut watched);
-    Ended { kept: watched.kept, counts, host, sent_lines: sent_lines.get() }
+    let mut recorder = Enough { kept: Kept::default(), after: plan.enough_after.unwrap_or(usize::MAX) };
+    let counts = drive(&plan.script(), &plan.load, &mut host, &mut recorder);
+    Ended { kept: recorder.kept, counts, host, sent_lines: sent_lines.get() }
 }
 
 /// The first promise that the load of `seed` breaks, in words; `None` if it keeps all.
@@ -44,7 +44,7 @@ fn number(variable: &str) -> Option<u64> {
 fn every_load_keeps_the_drivers_promises_whatever_goes_wrong() {
     let seeds = match number("LOADGO_FAULT_SEED") {
         Some(seed) => {
-            println!("{}", Plan::drawn(seed));
+            println!("{:#?}", Plan::drawn(seed));
             seed..seed + 1
         }
         None => 0..number("LOADGO_FAULT_PLANS").unwrap_or(500),

@@ -22,20 +22,20 @@ pub enum Answer {
     Exits(Span, u8),
 }
 
-type Plan = Box<dyn FnMut(UserId, &str) -> Answer>;
+type Answers = Box<dyn FnMut(UserId, &str) -> Answer>;
 
 type Lateness = Box<dyn FnMut() -> Span>;
 
 /// A load of a test is over long before so many waits.
 const MOST_WAITS: u64 = 1_000_000;
 
-/// A system whose plan says how it answers each command of each user.
+/// A system that answers each command of each user as its function says.
 pub struct VirtualHost {
     now: Instant,
     serial: u64,
     calendar: BinaryHeap<Reverse<(Instant, u64, UserId, u8)>>,
     events: Vec<Option<Event>>,
-    plan: Plan,
+    answers: Answers,
     pub log_in_time: Span,
     pub refused: Vec<UserId>,
     pub stop_at: Option<Instant>,
@@ -49,7 +49,7 @@ pub struct VirtualHost {
     /// Users whose log-in was begun, in order.
     pub begun: Vec<UserId>,
     /// Number of waits of the driver.
-    pub waits: u64,
+    waits: u64,
     /// Time from an answer until a wait returns it.
     pub answer_delay: Span,
     /// When a user's session dies, whatever the user does; at its first prompt, if that comes later.
@@ -66,13 +66,13 @@ pub struct VirtualHost {
 }
 
 impl VirtualHost {
-    pub fn new(plan: impl FnMut(UserId, &str) -> Answer + 'static) -> VirtualHost {
+    pub fn new(answers: impl FnMut(UserId, &str) -> Answer + 'static) -> VirtualHost {
         VirtualHost {
             now: Instant(0),
             serial: 0,
             calendar: BinaryHeap::new(),
             events: Vec::new(),
-            plan: Box::new(plan),
+            answers: Box::new(answers),
             log_in_time: Span::from_millis(10),
             refused: Vec::new(),
             stop_at: None,
@@ -171,7 +171,7 @@ impl System for VirtualHost {
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.keys.push((self.now, user, String::from_utf8_lossy(typed.keys).into()));
         let sent = self.now;
-        match (self.plan)(user, typed.command) {
+        match (self.answers)(user, typed.command) {
             Answer::After(span, status) => {
                 let at = sent + span;
                 let there_ns = self.there_ns;
@@ -310,6 +310,36 @@ impl Recorder for Kept {
     }
     fn reached(&mut self, barrier: Barrier) {
         self.reached.push(barrier);
+    }
+}
+
+/// Keeps all rows, and has enough after a number of interactions.
+pub struct Enough {
+    pub kept: Kept,
+    pub after: usize,
+}
+
+impl Recorder for Enough {
+    fn interaction(&mut self, row: &InteractionRow<'_>) {
+        self.kept.interaction(row);
+    }
+    fn screen(&mut self, row: &ScreenRow) {
+        self.kept.screen(row);
+    }
+    fn session(&mut self, row: &SessionRow) {
+        self.kept.session(row);
+    }
+    fn lost(&mut self, row: &LostRow) {
+        self.kept.lost(row);
+    }
+    fn phase(&mut self, phase: Phase, at: Instant) {
+        self.kept.phase(phase, at);
+    }
+    fn reached(&mut self, barrier: Barrier) {
+        self.kept.reached(barrier);
+    }
+    fn enough(&self) -> bool {
+        self.kept.rows.len() >= self.after
     }
 }
 

@@ -19,11 +19,11 @@ const OTHER_DESCRIPTORS: u64 = 76;
 /// Smallest size of a user's home, in bytes.
 const HOME_BYTES: u64 = 64 << 10;
 
-/// Most users whose sessions the kernel may group without making lines later than a report allows.
-///
-/// The kernel updates the load of all groups in one go, with the run queue locked. A group takes some 0.25 us, as measured with
-/// 16,000 on Linux 6.18.
-const MOST_GROUPED_SESSIONS: u64 = 4000;
+/// Time of one scheduling group when the kernel updates the load of all groups in one go, with the run queue locked: measured with
+/// 16,000 groups on Linux 6.18.
+const GROUP_UPDATE_NS: u64 = 250;
+/// Most users whose sessions the kernel may group: the update of their groups makes no line later than 1 ms.
+const MOST_GROUPED_SESSIONS: u64 = 1_000_000 / GROUP_UPDATE_NS;
 
 /// Limits of the kernel on the number of tasks, and where they stand.
 const KERNEL_LIMITS: [(&str, &str); 2] =
@@ -270,7 +270,7 @@ fn disk(plan: &Plan<'_>) -> Option<Finding> {
 /// The kernel's own groups of processes, one for each session, make lines late where there are thousands.
 fn grouped_sessions(users: u64, are_grouped: bool) -> Option<Finding> {
     let finding = || {
-        let late_ms = users as f64 / MOST_GROUPED_SESSIONS as f64;
+        let late_ms = (users * GROUP_UPDATE_NS) as f64 / 1e6;
         Finding::new(
             false,
             format!(

@@ -126,9 +126,10 @@ pub(crate) fn prompt_line(nonce: &Nonce) -> String {
     format!(" eval \"{quoted}\" || printf 'loadgo-%s:\\n' other\n")
 }
 
-/// Lets bash 5 measure each line: PS0 is expanded when a line was read and before it begins, PS1 when all is done. Both expand in the
-/// shell itself, print nothing of it, and have the same clock, so that the result is a difference on one host. An empty line
-/// leaves PS0 out, and then 0 is no time.
+/// Lets bash 5 measure each line: PS0 is expanded when a line was read and before it begins, PS1 when all is done.
+///
+/// The shell expands both itself and prints neither instant. Both are of one clock. Bash does not expand PS0 for an empty line;
+/// the time is then 0, which means that nothing was timed.
 fn timed_bash(nonce: &str) -> String {
     let now = "${EPOCHREALTIME//[^0-9]}";
     let took = format!("$((loadgo_took=loadgo_sent?{now}-loadgo_sent:0,loadgo_sent=0,loadgo_took))");

@@ -33,7 +33,7 @@ const STANDING: [KeyShape; 3] = [
     key("status", ValueShape::Whole(0, 255)),
 ];
 
-/// The keys of a command's work: its route, then all that a route replaces.
+/// The keys of a command's work: `route`, then `cpu`, then the rest. The lists above split it there.
 const WORK: [KeyShape; 18] = [
     needed("route", route::STAGE_LIST_SHAPE),
     needed("cpu", TIME_LAW_VALUE),
@@ -55,7 +55,7 @@ const WORK: [KeyShape; 18] = [
     key("requests", storage::REQUEST_MAP_SHAPE),
 ];
 
-/// Keys of a command's work, which a route replaces.
+/// Names of the keys of a command's work, `route` among them.
 pub(super) const WORK_KEYS: [&str; 18] = names(&WORK);
 
 const fn joined<const LENGTH: usize>(first: &[KeyShape], second: &[KeyShape]) -> [KeyShape; LENGTH] {

@@ -62,12 +62,12 @@ impl FaultyDisk {
         &self.asked
     }
 
-    fn made(&self, made: io::Result<File>) -> io::Result<Box<dyn DiskFile>> {
+    fn make_file(&self, make: impl FnOnce() -> io::Result<File>) -> io::Result<Box<dyn DiskFile>> {
         let number = self.asked.files.fetch_add(1, Ordering::SeqCst);
         if self.happens == DiskFault::FileRefused && number == self.number {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        Ok(Box::new(FaultyFile { file: made?, happens: self.happens, number: self.number, asked: Arc::clone(&self.asked) }))
+        Ok(Box::new(FaultyFile { file: make()?, happens: self.happens, number: self.number, asked: Arc::clone(&self.asked) }))
     }
 }
 
@@ -77,11 +77,11 @@ impl Disk for FaultyDisk {
         if is_run_toml && self.run_toml_writes.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == DiskFault::RunTomlRefused {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.made(File::create(path))
+        self.make_file(|| File::create(path))
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        self.made(OpenOptions::new().write(true).create_new(true).open(path))
+        self.make_file(|| OpenOptions::new().write(true).create_new(true).open(path))
     }
 }
 
