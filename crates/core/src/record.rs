@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
-pub use user_limits::UserLimitRow;
+pub use user_limits::{LimitCounts, UserLimitRow};
 
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use crate::leftovers::undo::{groups_below, kill_group, processes_of, remove_grou
 use crate::leftovers::{Leftovers, Thing};
 use crate::own_names::own_name;
 use crate::refusal::Refusal;
-use crate::small_files::open_directory;
+use crate::small_files::{labelled, open_directory};
 use rustix::io::Errno;
 
 /// The groups of one run.
@@ -177,7 +177,7 @@ impl Groups {
     /// no memory controller counts them.
     pub fn memory_kills(&self) -> Option<u64> {
         [&self.run].into_iter().chain(&self.further).find_map(|group| {
-            let killed = |group: &Path, file| costs::count(&fs::read_to_string(group.join(file)).ok()?, "oom_kill");
+            let killed = |group: &Path, file| labelled(&fs::read_to_string(group.join(file)).ok()?, "oom_kill");
             killed(group, "memory.events").or_else(|| {
                 // v1 counts in each group alone; a group below it is a user's with limits of its own.
                 let below: u64 = groups_below(group).iter().filter_map(|user| killed(user, "memory.oom_control")).sum();
@@ -343,17 +343,4 @@ fn step_aside(above: &Path, leftovers: &mut Leftovers) -> io::Result<()> {
     fs::create_dir(&aside)?;
     leftovers.note(Thing::Membership(above.join("cgroup.procs")))?;
     fs::write(aside.join("cgroup.procs"), "0")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_kinds_of_trees_count_the_processes_that_were_killed() {
-        let killed = |text| costs::count(text, "oom_kill");
-        assert_eq!(killed("low 0\nhigh 0\nmax 71\noom 5\noom_kill 3\noom_group_kill 0\n"), Some(3));
-        assert_eq!(killed("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n"), Some(12));
-        assert_eq!(killed("oom_kill_disable 0\nunder_oom 0\n"), None, "an old kernel does not count them");
-    }
 }

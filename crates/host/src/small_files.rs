@@ -14,6 +14,11 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
         .then(|| text[..digits].iter().fold(0u64, |sum, digit| sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))))
 }
 
+/// The number in the line `name NUMBER` of `text`.
+pub(crate) fn labelled(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
+}
+
 /// Opens for reading the file `path` (ended by a zero) beneath the open directory `directory`.
 pub(crate) fn open_at(directory: &OwnedFd, path: &[u8]) -> io::Result<OwnedFd> {
     let path = CStr::from_bytes_until_nul(path).map_err(io::Error::other)?;
@@ -28,4 +33,17 @@ pub(crate) fn read_at_start(file: impl AsFd, into: &mut [u8]) -> io::Result<usiz
 /// Opens a directory, to open files beneath it.
 pub(crate) fn open_directory(path: &Path) -> io::Result<OwnedFd> {
     Ok(OwnedFd::from(File::open(path)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_found_by_its_whole_name() {
+        let text = "low 0\nhigh 1\nmax 71\noom 5\noom_kill 3\noom_group_kill 9\n";
+        assert_eq!((labelled(text, "max"), labelled(text, "oom_kill"), labelled(text, "oom_group")), (Some(71), Some(3), None));
+        assert_eq!(labelled("oom_kill_disable 0\nunder_oom 0\noom_kill 12\n", "oom_kill"), Some(12));
+        assert_eq!(labelled("oom_kill_disable 0\nunder_oom 0\n", "oom_kill"), None, "an old kernel does not count them");
+    }
 }

@@ -212,14 +212,14 @@ tables! {
         at_ns: u64 = row.at.0,
         span_ns: u64 = row.span_ns,
         user: u32 = row.user,
-        cpu_ns: Option<u64> = row.cpu_ns,
-        periods: Option<u64> = row.periods,
-        throttled_periods: Option<u64> = row.throttled_periods,
-        throttled_ns: Option<u64> = row.throttled_ns,
-        memory_refusals: Option<u64> = row.memory_refusals,
-        memory_kills: Option<u64> = row.memory_kills,
-        memory_peak_bytes: Option<u64> = row.memory_peak_bytes,
-        pids_refusals: Option<u64> = row.pids_refusals,
+        cpu_ns: Option<u64> = row.counts.cpu_ns,
+        periods: Option<u64> = row.counts.periods,
+        throttled_periods: Option<u64> = row.counts.throttled_periods,
+        throttled_ns: Option<u64> = row.counts.throttled_ns,
+        memory_refusals: Option<u64> = row.counts.memory_refusals,
+        memory_kills: Option<u64> = row.counts.memory_kills,
+        memory_peak_bytes: Option<u64> = row.counts.memory_peak_bytes,
+        pids_refusals: Option<u64> = row.counts.pids_refusals,
     }
 }
 

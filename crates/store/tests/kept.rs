@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, InteractionRow, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder,
-    ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow,
+    Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -129,7 +129,12 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         queue: vec![queue],
         stacks: vec![stack_of(at, count)],
         session_usage: vec![session_usage],
-        user_limits: vec![UserLimitRow { at, user: 1, throttled_ns: Some(count), ..UserLimitRow::default() }],
+        user_limits: vec![UserLimitRow {
+            at,
+            user: 1,
+            counts: LimitCounts { throttled_ns: Some(count), ..LimitCounts::default() },
+            ..UserLimitRow::default()
+        }],
         ..MeterRows::default()
     }
 }

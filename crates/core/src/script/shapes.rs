@@ -25,12 +25,12 @@ const SILENCE: KeyShape = key("silence", ValueShape::Text("positive time"));
 const TIMEOUT: KeyShape = key("timeout", ValueShape::Text("positive time"));
 const STATUS: KeyShape = key("status", ValueShape::Any(&[EXIT_STATUS, ValueShape::List(&EXIT_STATUS, 1)]));
 const REPEAT: KeyShape = key("repeat", TIMES);
-const WEIGHT: KeyShape = key("weight", ValueShape::Number(NumberRange { least: 0.0, above_least: true, most: MOST_WEIGHT }));
+const WEIGHT: KeyShape = key("weight", ValueShape::Number(NumberRange { least: 0.0, above_least: true, most: LARGEST_WEIGHT }));
 
 const READY_RULES: &[KeyRule] = &[KeyRule::AtMostOne(&["until", "silence"])];
 
 /// Largest weight of an alternative.
-pub(super) const MOST_WEIGHT: f64 = 1e9;
+pub(super) const LARGEST_WEIGHT: f64 = 1e9;
 /// Names of variables of the environment.
 const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 /// Names of lists of words.

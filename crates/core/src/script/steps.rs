@@ -1,6 +1,6 @@
 //! Reads the lines of a script: strings, tables, repeated groups, and weighted alternatives.
 
-use super::shapes::{MOST_WEIGHT, WEIGHTED_CHOICE, WEIGHTED_GROUP, WEIGHTED_LINE};
+use super::shapes::{LARGEST_WEIGHT, WEIGHTED_CHOICE, WEIGHTED_GROUP, WEIGHTED_LINE};
 use super::values::{law, positive_span, report_name, until};
 use super::{ReadyRule, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, template};
 use crate::notation::mistakes::SyntaxMistake;
@@ -264,10 +264,10 @@ pub(super) fn first_word(text: &Template) -> String {
 fn weight(table: &KeyedTable<'_>) -> Result<Option<(usize, f64)>, SyntaxMistake> {
     let Some(weight) = table.number(WEIGHT)? else { return Ok(None) };
     let at = table.get("weight").map_or(table.at, |value| value.span().start);
-    if weight > 0.0 && weight <= MOST_WEIGHT {
+    if weight > 0.0 && weight <= LARGEST_WEIGHT {
         return Ok(Some((table.key_at("weight"), weight)));
     }
-    Err(SyntaxMistake::new(at, format!("a weight is a number over 0 and at most {MOST_WEIGHT}, as in weight = 3")))
+    Err(SyntaxMistake::new(at, format!("a weight is a number over 0 and at most {LARGEST_WEIGHT}, as in weight = 3")))
 }
 
 /// The steps, repeated if `table` says so.

@@ -19,8 +19,8 @@ const OTHER_DESCRIPTORS: u64 = 76;
 /// Smallest size of a user's home, in bytes.
 const HOME_BYTES: u64 = 64 << 10;
 
-/// Time of one scheduling group when the kernel updates the load of all groups in one go, with the run queue locked: measured with
-/// 16,000 groups on Linux 6.18.
+/// Time that the kernel takes for one scheduling group when it updates the load of all, with the run queue locked.
+/// Measured with 16,000 groups on Linux 6.18.
 const GROUP_UPDATE_NS: u64 = 250;
 /// Most users whose sessions the kernel may group: the update of their groups makes no line later than 1 ms.
 const MOST_GROUPED_SESSIONS: u64 = 1_000_000 / GROUP_UPDATE_NS;

@@ -1,31 +1,13 @@
 //! Costs of users' own limits, as the kernel counts them in the users' groups.
 
-use super::Groups;
+use loadgo_core::record::LimitCounts;
 use loadgo_core::system::UserId;
 
-/// The kernel's counts for one user since the log-in; `None` where it counts none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LimitCounts {
-    /// Processor time.
-    pub cpu_ns: Option<u64>,
-    /// Periods of the quota in which the user wanted a processor.
-    pub periods: Option<u64>,
-    /// Periods of the quota in which it was used up.
-    pub throttled_periods: Option<u64>,
-    /// Time in which the quota was used up and processes were ready, summed over processors.
-    pub throttled_ns: Option<u64>,
-    /// How often memory was wanted beyond the limit, so that pages had to be reclaimed.
-    pub memory_refusals: Option<u64>,
-    /// Processes killed for want of memory.
-    pub memory_kills: Option<u64>,
-    /// The most memory that was held.
-    pub memory_peak_bytes: Option<u64>,
-    /// How often a new process was refused.
-    pub pids_refusals: Option<u64>,
-}
+use super::Groups;
+use crate::small_files::labelled;
 
 impl Groups {
-    /// Reads the counts of `user`.
+    /// Reads the counts of `user` since the log-in.
     pub(crate) fn limit_counts(&self, user: UserId) -> LimitCounts {
         let quota = self.read_of_user(user, "cpu.stat").unwrap_or_default();
         let memory = ["memory.events", "memory.oom_control"].iter().find_map(|file| self.read_of_user(user, file));
@@ -33,13 +15,13 @@ impl Groups {
         let alone = |file| self.number_of_user(user, file);
         LimitCounts {
             cpu_ns: self.user_cpu_ns(user).ok(),
-            periods: count(&quota, "nr_periods"),
-            throttled_periods: count(&quota, "nr_throttled"),
-            throttled_ns: count(&quota, "throttled_time").or_else(|| Some(count(&quota, "throttled_usec")? * 1000)),
-            memory_refusals: count(&memory, "max").or_else(|| self.failures_of_v1(user)),
-            memory_kills: count(&memory, "oom_kill"),
+            periods: labelled(&quota, "nr_periods"),
+            throttled_periods: labelled(&quota, "nr_throttled"),
+            throttled_ns: labelled(&quota, "throttled_time").or_else(|| Some(count(&quota, "throttled_usec")? * 1000)),
+            memory_refusals: labelled(&memory, "max").or_else(|| self.failures_of_v1(user)),
+            memory_kills: labelled(&memory, "oom_kill"),
             memory_peak_bytes: alone("memory.peak").or_else(|| alone("memory.max_usage_in_bytes")),
-            pids_refusals: count(&self.read_of_user(user, "pids.events").unwrap_or_default(), "max"),
+            pids_refusals: labelled(&self.read_of_user(user, "pids.events").unwrap_or_default(), "max"),
         }
     }
 
@@ -52,21 +34,5 @@ impl Groups {
 
     fn number_of_user(&self, user: UserId, file: &str) -> Option<u64> {
         self.read_of_user(user, file)?.trim().parse().ok()
-    }
-}
-
-/// The number in the line `name NUMBER` of a text.
-pub(super) fn count(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_found_by_their_whole_name() {
-        let text = "low 0\nhigh 1\nmax 71\noom 5\noom_kill 3\noom_group_kill 9\n";
-        assert_eq!((count(text, "max"), count(text, "oom_kill"), count(text, "oom_group")), (Some(71), Some(3), None));
     }
 }

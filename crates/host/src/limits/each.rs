@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use loadgo_core::system::UserId;
 
@@ -160,6 +162,7 @@ impl UserLimits {
         for controller in distinct(kinds.iter().flat_map(|limit| limit.controllers())) {
             groups.divide(controller, leftovers)?;
         }
+        kinds.iter().filter_map(|limit| limit.nice).try_for_each(try_nice)?;
         kinds.iter().try_for_each(|limit| groups.try_on_groups(|trial| limit.within(cpus_of_all).impose(trial)))
     }
 }
@@ -182,6 +185,16 @@ fn unknown(name: &str) -> Refusal {
 fn io_controller() -> &'static str {
     let has_blkio = hierarchies().iter().any(|hierarchy| hierarchy.has("blkio"));
     if has_blkio { "blkio" } else { "io" }
+}
+
+/// Whether users' first processes may have this nice value; it is tried on a thread of its own, and ends with it.
+fn try_nice(nice: i32) -> Result<(), Refusal> {
+    let attempt = thread::spawn(move || rustix::process::setpriority_process(None, nice));
+    let refused = |error: rustix::io::Errno| {
+        let remedy = "run as root, or with CAP_SYS_NICE, or choose a number from 0 to 19";
+        Refusal::new(format!("nice={nice}: this user may not raise a priority")).because(error.into()).with_remedy(remedy)
+    };
+    attempt.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(refused)
 }
 
 /// Gives `group` the weight against other groups that a process with this nice value has against other processes.

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use loadgo_core::record::UserLimitRow;
+use loadgo_core::record::{LimitCounts, UserLimitRow};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 
 use crate::groups::Groups;
-use crate::groups::costs::LimitCounts;
 
 /// Reads the counts of all users, and gives the differences. A user's group stays until the end of the run, and its counts too.
 #[derive(Debug)]
@@ -35,18 +34,17 @@ impl LimitCosts {
             if counts == before && self.last.contains_key(&user) {
                 continue;
             }
-            rows.push(difference(user, now, since, &counts, &before));
+            let span_ns = now.since(since).0;
+            rows.push(UserLimitRow { at: now, span_ns, user, counts: added(&counts, &before) });
             self.last.insert(user, (now, counts));
         }
     }
 }
 
-fn difference(user: UserId, at: Instant, since: Instant, now: &LimitCounts, before: &LimitCounts) -> UserLimitRow {
+/// What was counted from `before` to `now`, but for the peak of memory, which is that of now.
+fn added(now: &LimitCounts, before: &LimitCounts) -> LimitCounts {
     let added = |count: fn(&LimitCounts) -> Option<u64>| count(now).map(|value| value.saturating_sub(count(before).unwrap_or(0)));
-    UserLimitRow {
-        at,
-        span_ns: at.since(since).0,
-        user,
+    LimitCounts {
         cpu_ns: added(|counts| counts.cpu_ns),
         periods: added(|counts| counts.periods),
         throttled_periods: added(|counts| counts.throttled_periods),
@@ -63,12 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_has_differences_the_peak_as_it_is_and_nothing_for_what_is_not_counted() {
+    fn counts_of_a_span_are_differences_the_peak_is_as_it_is_and_what_is_not_counted_stays_unknown() {
         let before =
             LimitCounts { cpu_ns: Some(5), throttled_ns: Some(7), memory_peak_bytes: Some(90), ..LimitCounts::default() };
         let now = LimitCounts { cpu_ns: Some(25), throttled_ns: Some(7), ..before };
-        let row = difference(3, Instant(40), Instant(10), &now, &before);
-        assert_eq!((row.user, row.span_ns, row.cpu_ns, row.throttled_ns), (3, 30, Some(20), Some(0)));
-        assert_eq!((row.memory_peak_bytes, row.pids_refusals), (Some(90), None));
+        let counts = added(&now, &before);
+        assert_eq!((counts.cpu_ns, counts.throttled_ns), (Some(20), Some(0)));
+        assert_eq!((counts.memory_peak_bytes, counts.pids_refusals), (Some(90), None));
     }
 }
