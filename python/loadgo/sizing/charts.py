@@ -221,9 +221,9 @@ def _faults_chart(capacity: Capacity) -> Chart | None:
             alt.Tooltip("users:Q", format=",.3~r"),
         ],
     )
-    layered = alt.layer(
-        *_answer_level(capacity), base.mark_line(strokeWidth=1.5), base.mark_point(filled=True, size=60, opacity=1)
-    )
+    # Trials are points: joined in the order of their faults, they would make a zigzag that says nothing.
+    line = base.transform_filter("datum.what == 'saturation point'").mark_line(strokeWidth=1.5)
+    layered = alt.layer(*_answer_level(capacity), line, base.mark_point(filled=True, size=60, opacity=1))
     caption = (
         "The saturation point is (think time + demands) / the largest demand of a server, with the demands at this "
         "number of faults. Beyond it more users only wait longer."

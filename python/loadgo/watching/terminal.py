@@ -99,9 +99,20 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         *((text, "row" if place else "head") for place, text in enumerate(commands[:remaining])),
         *([("", "")] if further else []),
         *((text, "row" if place else "head") for place, text in enumerate(further)),
-        *([(f"not shown: {', '.join(left_out)}; a larger terminal has room for more", "head")] if left_out else []),
+        *([(_left_out_line(left_out, width), "head")] if left_out else []),
         (_own_line(window), "row"),
     ]
+
+
+def _left_out_line(left_out: Sequence[str], width: int) -> str:
+    """What has no room, as far as it fits into the line, and how much more there is."""
+    lines = [_left_out(left_out, named) for named in range(len(left_out), 0, -1)]
+    return next((line for line in lines if len(line) <= width), lines[-1])
+
+
+def _left_out(left_out: Sequence[str], named: int) -> str:
+    more = [counted(len(left_out) - named, "other part")] if named < len(left_out) else []
+    return f"not shown: {', '.join([*left_out[:named], *more])}; enlarge the terminal"
 
 
 def _row_kind(window: WatchWindow) -> str:

@@ -258,6 +258,13 @@ def test_a_part_of_a_run_has_the_answers_of_its_time_and_an_axis_of_its_own() ->
         part_of(RUN, 5, 5)
 
 
+def test_a_part_from_the_beginning_has_what_was_lost_at_the_first_moment() -> None:
+    lost = frame([{"at_ns": 0, "what": "record", "count": 7, "reason": "disk full"}], "lost")
+    run = replace(RUN, lost=lost)
+    assert len(part_of(run, 0, 30 * S).lost) == 1
+    assert len(part_of(run, 1, 30 * S).lost) == 0
+
+
 @pytest.mark.parametrize("ends_s", [(30.4, 60.6), (30.2, 30.21)])
 def test_no_bar_of_the_meters_leaves_the_part_that_is_shown(ends_s: tuple[float, float]) -> None:
     part = part_of(metered_host(), round(ends_s[0] * S), round(ends_s[1] * S))
