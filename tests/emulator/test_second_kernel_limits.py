@@ -55,3 +55,10 @@ def test_no_signal_ends_the_process_and_no_group_is_left(output: MachineOutput, 
     assert of(output, limit, "signal") == "0"
     assert of(output, limit, "groups") == "0"
     assert of(output, limit, "controllers") == ""
+
+
+def test_setting_the_time_of_day_changes_nothing_in_a_run(output: MachineOutput) -> None:
+    """Somebody sets the clock an hour ahead, and then two hours back, while a user types twenty lines."""
+    assert of(output, "clock", "steps") == "2"
+    assert of(output, "clock", "run").startswith("done, 20 lines")
+    assert int(of(output, "clock", "seconds")) < 300, "a line whose time ran out would take so long"

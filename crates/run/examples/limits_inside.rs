@@ -1,16 +1,19 @@
-//! The first process of a second kernel: runs with limits in a group of an ordinary user, as below a service manager.
+//! The first process of a second kernel: runs with limits in a group of an ordinary user, as below a service manager, and a run
+//! during which somebody sets the clock.
 //!
 //! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has only a shell and `sleep` besides. Each printed
 //! line is `loadgo`, the limit, a subject, and a result, with tabs between. The last line is `loadgo`, `end`.
 
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::parse;
+use loadgo_core::time::Instant;
 use loadgo_host::limits::Limit;
 use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::scheduling::Wanted;
 use loadgo_run::{Decision, DriverOrders, Request, RunSpec, TierAsked, run};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
+use rustix::time::{ClockId, Timespec, clock_gettime, clock_settime};
 use std::error::Error;
 use std::fs::{self, Permissions};
 use std::io::{Write, stdin};
@@ -30,12 +33,19 @@ const LIMITS: [&str; 3] = ["memory=64M", "memory=64M,cpus=1", "each memory=64M"]
 const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nlines = [\"echo a\", \"echo b\", \"sh -c 'x=grows; while :; do x=$x$x; done'\"]\n\
                       [beside]\nSERVICE = \"sh -c 'echo here; sleep 1000'\"\n";
 
+/// A user who types for some seconds.
+const LONG_SCRIPT: &str = "name = \"long\"\nlogin = \"sh\"\nthink = \"200ms\"\nlines = [{ type = \"echo a\", repeat = 20 }]\n";
+/// Numbers of interactions after which the time of day is set, each with the change in seconds.
+const STEPS_OF_CLOCK: [(u64, i64); 2] = [(3, 3600), (10, -7200)];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [limit] = arguments.as_slice() {
         return println!("loadgo\t{limit}\trun\t{}", limited_run(limit).unwrap_or_else(|reason| format!("refused: {reason}")));
     }
-    if let Err(error) = prepare().and_then(|()| LIMITS.iter().try_for_each(|limit| run_as_user(limit))) {
+    if let Err(error) =
+        prepare().and_then(|()| LIMITS.iter().try_for_each(|limit| run_as_user(limit))).and_then(|()| run_with_steps_of_clock())
+    {
         println!("loadgo\tfailed\t{error}");
     }
     println!("loadgo\tend");
@@ -86,33 +96,14 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     stdin().read_line(&mut String::new())?;
     let limit_of_each = limit.strip_prefix("each ");
     let limit_of_all = limit_of_each.is_none().then_some(limit);
-    let spec = RunSpec {
-        id: "limited".into(),
-        folder: format!("/tmp/{limit}").into(),
-        script_name: "limited".into(),
-        script_text: SCRIPT.into(),
-        script: Arc::new(parse(SCRIPT).map_err(|mistake| format!("{mistake:?}"))?),
-        load: OfferedLoad::closed(1, 1),
-        until: None,
-        command: Vec::new(),
-        fail_if: Vec::new(),
-    };
     let request = Request {
-        spec,
         limit: limit_of_all.map(Limit::parse).transpose().map_err(|refusal| refusal.to_string())?,
         limit_each: limit_of_each
             .map(EachLimit::parse)
             .transpose()
             .map_err(|refusal| refusal.to_string())?
             .map(UserLimits::of_everybody),
-        scheduling: Wanted::default(),
-        meters: TierAsked::No,
-        usage_every: None,
-        homes: "/tmp".into(),
-        search_path: "/bin".into(),
-        other_host: None,
-        orders: DriverOrders::default(),
-        controller: None,
+        ..request("limited", &format!("/tmp/{limit}"), SCRIPT)?
     };
     let finished = run(&request, |_| Decision::Continue).map_err(|failure| failure.refusal.to_string())?;
     let own = fs::read_to_string("/proc/self/cgroup")?;
@@ -121,4 +112,53 @@ fn limited_run(limit: &str) -> Result<String, Box<dyn Error>> {
     let kills = run_toml.lines().find(|line| line.starts_with("users_memory_kills_end")).unwrap_or("not counted");
     println!("loadgo\t{limit}\tkills\t{kills}");
     Ok(format!("{}, {} lines, left behind {:?}, in {group}", finished.outcome, finished.interactions, finished.left_behind))
+}
+
+/// A run without limits and meters.
+fn request(name: &str, folder: &str, script: &str) -> Result<Request, Box<dyn Error>> {
+    let spec = RunSpec {
+        id: name.into(),
+        folder: folder.into(),
+        script_name: name.into(),
+        script_text: script.into(),
+        script: Arc::new(parse(script).map_err(|mistake| format!("{mistake:?}"))?),
+        load: OfferedLoad::closed(1, 1),
+        until: None,
+        command: Vec::new(),
+        fail_if: Vec::new(),
+    };
+    Ok(Request {
+        spec,
+        limit: None,
+        limit_each: None,
+        scheduling: Wanted::default(),
+        meters: TierAsked::No,
+        usage_every: None,
+        homes: "/tmp".into(),
+        search_path: "/bin".into(),
+        other_host: None,
+        orders: DriverOrders::default(),
+        controller: None,
+    })
+}
+
+/// Runs while the time of day is set, forwards and back, and prints what the run's own clock said.
+fn run_with_steps_of_clock() -> Result<(), Box<dyn Error>> {
+    let mut steps = STEPS_OF_CLOCK.iter().peekable();
+    let (mut stepped, mut latest) = (0, Instant(0));
+    let finished = run(&request("clock", "/tmp/clock", LONG_SCRIPT)?, |progress| {
+        if let Some((_, seconds)) = steps.next_if(|(interactions, _)| progress.interactions >= *interactions) {
+            let now = clock_gettime(ClockId::Realtime);
+            let set = clock_settime(ClockId::Realtime, Timespec { tv_sec: now.tv_sec + seconds, ..now });
+            stepped += u32::from(set.is_ok());
+        }
+        latest = latest.max(progress.at);
+        Decision::Continue
+    });
+    let finished = finished.map_err(|failure| failure.refusal.to_string())?;
+    let (seconds, lines, lost) = (latest.0 / 1_000_000_000, finished.interactions, finished.notes.len());
+    println!("loadgo\tclock\tsteps\t{stepped}");
+    println!("loadgo\tclock\trun\t{}, {lines} lines, {lost} notes", finished.outcome);
+    println!("loadgo\tclock\tseconds\t{seconds}");
+    Ok(())
 }
