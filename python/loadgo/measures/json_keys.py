@@ -60,7 +60,10 @@ JSON_KEYS: dict[type, str] = {
     ),
     WhoseTime: "source users processes",
     OwnerTime: "name cpu_ns ready_wait_ns paging_wait_ns io_wait_ns",
-    Meters: "span_ns faults segments functions primitives interrupts queues ready eligible asking by parts command",
+    Meters: (
+        "span_ns faults fault_correction_ns segments functions primitives interrupts queues ready eligible asking by "
+        "parts command"
+    ),
     EventTotals: "name count errors faults cpu_ns wait_ns time_ns mean_ns p50_ns p90_ns p99_ns",
     MappingTotals: "name faults_minor faults_major samples",
     FunctionSamples: "name samples share",

@@ -89,6 +89,11 @@ class Meters:
 
     span_ns: int
     faults: tuple[EventTotals, ...]
+    fault_correction_ns: float | None
+    """Processor time of a page fault that no program can clock, its entry and return, less what the meters add.
+
+    By calibration at the start, on the shortest page fault; None where faults were not clocked. A `mean_ns` lacks it.
+    """
     segments: tuple[MappingTotals, ...]
     functions: tuple[FunctionSamples, ...]
     """Functions with the most samples, at most `MOST_FUNCTIONS`."""
@@ -122,6 +127,7 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
     return Meters(
         span_ns=span_ns,
         faults=fault_totals,
+        fault_correction_ns=_fault_correction_ns(tables.conditions),
         segments=_mapping_totals(_rows_within(tables.segments, tables, stretch)),
         functions=_function_samples(_rows_within(tables.stacks, tables, stretch)),
         primitives=event_totals(host_wide_rows(primitives)),
@@ -134,6 +140,11 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
         parts=_meters_by_part(faults, primitives, by) if by else (),
         command=None if command is None else next(iter(_meters_by_part(faults, primitives, "command")), None),
     )
+
+
+def _fault_correction_ns(conditions: Mapping[str, Any]) -> float | None:
+    price = conditions.get("meters", {}).get("calibration", {}).get("fault")
+    return None if price is None else float(price["bare_ns"]) - float(price["clocked_ns"])
 
 
 def _metered_command(tables: Tables) -> str | None:
@@ -202,6 +213,8 @@ def _interrupt_totals(faults: pl.DataFrame) -> tuple[EventTotals, ...]:
     return tuple(row for totals in kinds for row in sorted(totals, key=lambda row: -(row.cpu_ns or 0)))
 
 
+CLOCKED_FAULTS = ("minor", "major", "swap-in", "write-protect", "segment", "bound")
+"""Kinds of page faults of which the exact tier clocks the beginning and the end."""
 _INTERRUPTS = ("interrupt", "interrupt unclocked", "soft interrupt", "soft interrupt unclocked")
 """Kinds of the table `faults`. The kernel counted the *unclocked* ones, and no meter program timed them."""
 

@@ -46,6 +46,10 @@ HEADING_MEANINGS: Mapping[str, str] = {
     ),
     "of their time": "Part of the time of all system calls.",
     **dict.fromkeys(("CPU each", "wait each"), _EACH),
+    "corrected": (
+        "The mean with the fault's entry and return, which no program in the kernel can clock: by calibration on the "
+        "shortest page fault."
+    ),
     "faults each": "The page faults within one system call on average.",
     "mean length": "Mean number of requests that wait or are served. Of the run queue: tasks that wait.",
     "tasks that wait": "The tasks that can run and do not, because no processor is free.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loadgo.documents.table import Column, Table
-from loadgo.measures.meters import EventTotals, MappingTotals, MetersOfPart, most_time_first
+from loadgo.measures.meters import CLOCKED_FAULTS, EventTotals, MappingTotals, MetersOfPart, most_time_first
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import MOST_PATH_CHARS, duration, exact_share, number, path_end, share
 from loadgo.notation.terms import OPERATION_TERMS, fault_name, fault_term, operation_name
@@ -44,19 +44,31 @@ def faults(summary: Summary) -> Table | None:
     rows = summary.meters.faults
     if not rows:
         return None
-    columns = (*_kinds(rows, mean_spare=1, wait_spare=2), *_quantiles(rows), *_of_all_cpu(summary, rows))
+    kinds = _kinds(rows, summary.meters.fault_correction_ns, mean_spare=1, wait_spare=2)
+    columns = (*kinds, *_quantiles(rows), *_of_all_cpu(summary, rows))
     return Table("Faults", columns, id="faults", charts=("faults",))
 
 
-def _kinds(rows: Sequence[EventTotals], *, mean_spare: int, wait_spare: int) -> tuple[Column, ...]:
+def _kinds(
+    rows: Sequence[EventTotals], correction_ns: float | None, *, mean_spare: int, wait_spare: int
+) -> tuple[Column, ...]:
     """Columns of faults by kind: their number, duration, processor time and wait."""
+    corrected = tuple(duration(_corrected_ns(row, correction_ns)) for row in rows)
     return (
         _kind_column(rows),
         Column("count", tuple(number(row.count) for row in rows)),
         Column("mean", tuple(duration(row.mean_ns) for row in rows), mean_spare),
+        *([] if correction_ns is None else [Column("corrected", corrected, mean_spare)]),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in rows)),
         Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in rows), wait_spare),
     )
+
+
+def _corrected_ns(row: EventTotals, correction_ns: float | None) -> float | None:
+    """The mean of a fault with what no program can clock; None where it was not clocked."""
+    if row.mean_ns is None or correction_ns is None or row.name not in CLOCKED_FAULTS:
+        return None
+    return max(row.mean_ns + correction_ns, 0.0)
 
 
 def _kind_column(rows: Sequence[EventTotals]) -> Column:
@@ -153,7 +165,8 @@ def faults_of_command(summary: Summary) -> Table | None:
         return None
     order = [row.name for row in summary.meters.faults]
     rows = tuple(sorted(command.faults, key=lambda row: order.index(row.name) if row.name in order else len(order)))
-    return Table("Faults of the command itself", _kinds(rows, mean_spare=2, wait_spare=1), id="faults-of-command")
+    columns = _kinds(rows, summary.meters.fault_correction_ns, mean_spare=2, wait_spare=1)
+    return Table("Faults of the command itself", columns, id="faults-of-command")
 
 
 def primitives_of_command(summary: Summary, view: View) -> Table | None:

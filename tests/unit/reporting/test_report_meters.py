@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from loadgo.documents.formats import ReportFormat
 from loadgo.measures.summary import Summary, summarize
-from loadgo.notation.figures import shares
+from loadgo.notation.figures import duration, shares
 from loadgo.records.tables import Tables
 from loadgo.reporting.report import render
 from loadgo.reporting.view import View
@@ -291,6 +291,23 @@ def test_unclocked_faults_are_explained_and_have_no_time(run: Tables) -> None:
     assert "Untimed faults were made by the kernel within a system call" in text
     assert re.search(r"^minor, untimed +11 +– +– +–$", section(text, "Faults of the command itself"), re.MULTILINE)
     assert "Untimed" not in page(summarize(run), run, width=120)
+
+
+def test_a_clocked_faults_mean_is_shown_with_the_entry_and_return_that_no_program_clocks(run: Tables) -> None:
+    made = the_command(run)
+    price = {"bare_ns": 700.0, "metered_ns": 1200.0, "clocked_ns": 400.0}
+    meters = made.conditions["meters"] | {"calibration": {"fault": price}}
+    priced = dataclasses.replace(made, conditions=made.conditions | {"meters": meters})
+    summary = summarize(priced)
+    assert summary.meters.fault_correction_ns == 300.0
+    rows = summary.meters.command.faults if summary.meters.command is not None else ()
+    (minor,) = [row for row in rows if row.name == "minor"]
+    assert minor.mean_ns is not None
+    table = section(page(summary, priced, width=120), "Faults of the command itself")
+    shown = f"{duration(minor.mean_ns)} +{duration(minor.mean_ns + 300)}"
+    assert re.search(rf"^minor +27,000 +{shown} ", table, re.MULTILINE)
+    assert re.search(r"^minor, untimed +11 +– +– ", table, re.MULTILINE)
+    assert "corrected" not in page(summarize(made), made, width=120)
 
 
 def test_unclocked_interrupts_are_counted_explained_and_have_no_time(run: Tables) -> None:

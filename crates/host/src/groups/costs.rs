@@ -17,7 +17,7 @@ impl Groups {
             cpu_ns: self.user_cpu_ns(user).ok(),
             periods: labelled(&quota, "nr_periods"),
             throttled_periods: labelled(&quota, "nr_throttled"),
-            throttled_ns: labelled(&quota, "throttled_time").or_else(|| Some(count(&quota, "throttled_usec")? * 1000)),
+            throttled_ns: labelled(&quota, "throttled_time").or_else(|| Some(labelled(&quota, "throttled_usec")? * 1000)),
             memory_refusals: labelled(&memory, "max").or_else(|| self.failures_of_v1(user)),
             memory_kills: labelled(&memory, "oom_kill"),
             memory_peak_bytes: alone("memory.peak").or_else(|| alone("memory.max_usage_in_bytes")),

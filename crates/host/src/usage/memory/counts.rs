@@ -1,7 +1,7 @@
 //! Memory counts from the kernel's texts: `/proc/meminfo`, `/proc/vmstat`, `/proc/PID/status`, `memory.stat`.
 
 use crate::groups::hierarchy::Version;
-use crate::small_files::number;
+use crate::small_files::{labelled, number};
 
 /// All memory of the host, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +40,13 @@ pub struct Moved {
 impl Moved {
     /// Reads the text of `/proc/vmstat`, with pages of so many bytes.
     pub fn parse(vmstat: &str, page_bytes: u64) -> Moved {
-        let paged_in = count(vmstat, "pswpin");
-        let read = count(vmstat, "pgpgin").map(|kilobytes| kilobytes * 1024 / page_bytes);
+        let paged_in = labelled(vmstat, "pswpin");
+        let read = labelled(vmstat, "pgpgin").map(|kilobytes| kilobytes * 1024 / page_bytes);
         Moved {
-            taken: count(vmstat, "pgsteal_anon"),
-            taken_of_files: count(vmstat, "pgsteal_file"),
+            taken: labelled(vmstat, "pgsteal_anon"),
+            taken_of_files: labelled(vmstat, "pgsteal_file"),
             brought: paged_in
-                .map(|pages| pages + count(vmstat, "swpin_zero").unwrap_or(0) + count(vmstat, "zswpin").unwrap_or(0)),
+                .map(|pages| pages + labelled(vmstat, "swpin_zero").unwrap_or(0) + labelled(vmstat, "zswpin").unwrap_or(0)),
             brought_of_files: read.zip(paged_in).map(|(read, paged_in)| read.saturating_sub(paged_in)),
         }
     }
@@ -105,7 +105,7 @@ impl Group {
     /// Reads the text of `memory.stat`: v1's as it is, v2's with an added line `swap` from `memory.swap.current`.
     pub fn parse(stat: &str, version: Version, page_bytes: u64) -> Option<Group> {
         let of_v1 = if version == Version::V1 { "total_" } else { "" };
-        let count = |name: &str| count(stat, &format!("{of_v1}{name}"));
+        let count = |name: &str| labelled(stat, &format!("{of_v1}{name}"));
         let in_memory_too = count("swapcached").unwrap_or(0);
         let out = count("swap")?.saturating_sub(in_memory_too) / page_bytes;
         Some(Group { brought: count("workingset_refault_anon")?, out })
@@ -122,11 +122,6 @@ impl Group {
 fn kilobytes(text: &str, label: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(label))?;
     value.trim().strip_suffix("kB")?.trim_end().parse().ok()
-}
-
-/// The number after the word `name`, of a text with a name and a number in each line.
-fn count(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 #[cfg(test)]
