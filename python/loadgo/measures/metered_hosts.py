@@ -20,7 +20,7 @@ from loadgo.measures.hosts import HostLost, lost_hosts
 from loadgo.measures.queues import MEAN_MEASURES
 from loadgo.measures.total_time import is_busy, total_time_of
 from loadgo.measures.whose_time import OwnerTime, whose_time_of
-from loadgo.records.fleets import hosts_of_run
+from loadgo.records.fleets import hosts_of_run, is_metering_of_hosts
 from loadgo.records.phases import Stretch, spans_in
 from loadgo.stats.resample import FEWEST_UNITS, Floats
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
@@ -90,9 +90,9 @@ class MeteredHosts:
 
 def metered_hosts_of(tables: Tables, stretch: Stretch) -> MeteredHosts | None:
     """The hosts of a metering of several, from the tables of `tables_of_load`; None for anything else."""
-    hosts = hosts_of_run(tables.conditions)
-    if not hosts or tables.conditions.get("kind") != "meter":
+    if not is_metering_of_hosts(tables.conditions):
         return None
+    hosts = hosts_of_run(tables.conditions)
     lost = lost_hosts(tables.conditions)
     figures = [
         _figures(own, stretch, host.name, host.address, lost.get(host.name))
