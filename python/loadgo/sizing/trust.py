@@ -43,7 +43,7 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
     if not capacity.confidence:
         reasons.append("the ends have no confidence")
     elif capacity.confidence < INTERVAL_CONFIDENCE:
-        reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not 95 %")
+        reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not {100 * INTERVAL_CONFIDENCE:.0f} %")
     if is_host(capacity.on):
         reasons += other_work_doubts(capacity.neighbours, capacity.on, is_warned=is_warned)
     unsteady = [point.users for point in capacity.points if point.valid and not point.steady]
