@@ -6,7 +6,7 @@ Reports, comparisons, costs, fits and pictures have them from here, so that no p
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -40,16 +40,9 @@ _SECOND_CHARS = len("2026-11-23T20:25:31")
 
 
 @dataclass(frozen=True)
-class RunFacts:
-    """The facts about a run that its warnings depend on."""
+class RunFindings:
+    """What the records of a run say, besides its description."""
 
-    is_metering: bool
-    """Whether nobody typed: the run is a metering without a load."""
-    finished: bool
-    outcome: str
-    """As `Tables.outcome`."""
-    started: str
-    """As `RunDescription.started`."""
     driver: DriverAudit
     losses: tuple[Loss, ...]
     audit: LittleAudit | None
@@ -59,17 +52,33 @@ class RunFacts:
     """Number of lines whose command does not exist, by command."""
     fit_warnings: tuple[str, ...]
     """Reasons to doubt the fit of a simulated machine."""
-    lost_hosts: Mapping[str, HostLost] = field(default_factory=dict)
+    prediction: Prediction | None
+    drivers: tuple[DriverFigures, ...]
+    """The drivers of a run with several."""
+
+
+@dataclass(frozen=True)
+class RunFacts(RunFindings):
+    """The facts about a run that its warnings depend on. A metering has no `other_work`, since nobody typed."""
+
+    is_metering: bool
+    """Whether nobody typed: the run is a metering without a load."""
+    finished: bool
+    outcome: str
+    """As `Tables.outcome`."""
+    started: str
+    """As `RunDescription.started`."""
+    lost_hosts: Mapping[str, HostLost]
     """The hosts that were lost, driven, driving or metered, by name."""
-    most_losses: int = 0
+    most_losses: int
     """The largest number of hosts, driven or driving, without which such a run can count."""
-    busy_drivers: Mapping[str, float] = field(default_factory=dict)
+    busy_drivers: Mapping[str, float]
     """The drivers of several whose processors were too busy for their users, with the busy share."""
-    system: Mapping[str, Any] = field(default_factory=dict)
+    system: Mapping[str, Any]
     """The section `system` of `run.toml`."""
-    limit_warnings: tuple[str, ...] = ()
+    limit_warnings: tuple[str, ...]
     """The limits that the host cannot reach, and the processes that the kernel killed for want of memory."""
-    fitted_users: tuple[int, ...] = ()
+    fitted_users: tuple[int, ...]
     """The numbers of users of the runs that the machine was fitted to, where this run has another one."""
 
     @property
@@ -78,27 +87,12 @@ class RunFacts:
         return sum(loss.count for loss in self.losses if loss.what == "record")
 
 
-@dataclass(frozen=True)
-class _Findings:
-    """What the records of a run say, besides its description."""
-
-    driver: DriverAudit
-    losses: tuple[Loss, ...]
-    audit: LittleAudit | None
-    total_time: TotalTime | None
-    other_work: OtherWork | None
-    not_found: Mapping[str, int]
-    fit_warnings: tuple[str, ...]
-    prediction: Prediction | None
-    drivers: tuple[DriverFigures, ...]
-
-
 def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     """The facts about a run over one stretch."""
     tables = tables_of_load(tables)
     rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
     run = describe_run(tables)
-    findings = _Findings(
+    findings = RunFindings(
         driver=driver_audit(rows, total, tables, None),
         losses=group_losses(tables.lost, tables.conditions),
         audit=little_audit(rows, tables.sessions, stretch, is_open=run.model == "open"),
@@ -114,7 +108,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
 
 def facts_in(summary: Summary) -> RunFacts:
     """The facts about a run that has a summary."""
-    findings = _Findings(
+    findings = RunFindings(
         driver=summary.driver,
         losses=summary.losses,
         audit=summary.audit,
@@ -128,22 +122,15 @@ def facts_in(summary: Summary) -> RunFacts:
     return _facts(summary.run, findings)
 
 
-def _facts(run: RunDescription, findings: _Findings) -> RunFacts:
+def _facts(run: RunDescription, findings: RunFindings) -> RunFacts:
     """The facts, for each page from the same fields of a run's description and records."""
-    drivers = findings.drivers
-    is_metering = run.kind == "meter"
+    drivers, is_metering = findings.drivers, run.kind == "meter"
     return RunFacts(
+        **vars(replace(findings, other_work=None) if is_metering else findings),
         is_metering=is_metering,
         finished=run.finished,
         outcome=run.outcome,
         started=run.started,
-        driver=findings.driver,
-        losses=findings.losses,
-        audit=findings.audit,
-        total_time=findings.total_time,
-        other_work=None if is_metering else findings.other_work,
-        not_found=findings.not_found,
-        fit_warnings=findings.fit_warnings,
         lost_hosts={**run.lost_hosts, **_lost_drivers(drivers)},
         most_losses=_most_losses(run.hosts, len(drivers)),
         busy_drivers=_busy_drivers(drivers),
