@@ -107,17 +107,17 @@ def check_not_fixed(knob: Knob, limit: str | None, limit_each: str | None, class
 
     One class may differ from all others in a limit that these have.
     """
-    each = {} if limit_each is None else {f"limit_each={limit_each}": limit_each}
-    of_classes = {name: {f"limit_each={name}:{limits}": limits} for name, limits in class_limits.items()}
-    of_all = {} if limit is None else {f"limit={limit}": limit}
-    given: dict[str, str] = of_all if knob.scope == "limit" else of_classes.get(knob.user_class, {})
     remedy = f"leave {knob.name} out of it"
-    if knob.scope == "limit-each" and not knob.user_class:
-        given = {**each, **{text: limits for of_class in of_classes.values() for text, limits in of_class.items()}}
+    given: list[tuple[str, str | None]] = [("limit=", limit)]
+    if knob.user_class:
+        given = [(f"limit_each={knob.user_class}:", class_limits.get(knob.user_class))]
+    elif knob.scope == "limit-each":
+        of_classes = [(f"limit_each={name}:", limits) for name, limits in class_limits.items()]
+        given = [("limit_each=", limit_each), *of_classes]
         remedy += f", or vary it for one class: limit-each.CLASS.{knob.name}" if of_classes else ""
-    for text, limits in given.items():
-        if any(part.partition("=")[0].strip() == knob.name for part in limits.split(",")):
-            told = f"`{text}` fixes {knob.name}, and `vary` is to find it for the same users: {remedy}"
+    for place, limits in given:
+        if any(part.partition("=")[0].strip() == knob.name for part in (limits or "").split(",")):
+            told = f"`{place}{limits}` fixes {knob.name}, and `vary` is to find it for the same users: {remedy}"
             raise BadArgument(told).about("vary", "limit", "limit_each")
 
 
