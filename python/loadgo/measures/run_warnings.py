@@ -41,7 +41,7 @@ _SECOND_CHARS = len("2026-11-23T20:25:31")
 
 @dataclass(frozen=True)
 class RunFindings:
-    """What the records of a run say, besides its description."""
+    """The findings in the records of a run, besides its description."""
 
     driver: DriverAudit
     losses: tuple[Loss, ...]

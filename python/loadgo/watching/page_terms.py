@@ -17,8 +17,8 @@ TERMS_FILE = "terms.js"
 def terms_module() -> bytes:
     """The module: the states of a user; the term, the sentence and the colour of each category, busy ones first.
 
-    It has the limits of other work on a host, too, the categories and owners that are no other work, and the idle time
-    that somebody could have used.
+    It has the limits of other work on a host, too, and the categories and owners that are no other work. A last list is
+    of the idle time that somebody could have used.
     """
     categories = {
         stored: {"name": CATEGORY_TERMS[stored].name, "meaning": CATEGORY_TERMS[stored].sentence, "colour": color}
