@@ -1,15 +1,16 @@
 """Searches over a limit with made trials, whose answer is known."""
 
 import math
+from dataclasses import replace
 
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.knobs.find import KnobSearch, _result, knob_search
+from loadgo.sizing.knobs.find import KnobSearch, knob_search, result_of
 from loadgo.sizing.knobs.knob import parse_knob
 from loadgo.sizing.knobs.results import KnobCapacity
+from loadgo.sizing.knobs.rounds import KnobRounds
 from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
 from loadgo.sizing.mix import parse_mix
 from loadgo.sizing.outcomes import SearchGoal
-from loadgo.sizing.rounds import TrialLengths
 from loadgo.sizing.targets import parse_targets
 
 from support.made_trials import made_trial
@@ -26,7 +27,8 @@ def slow_at(value: float, *, sense: float = 1.0) -> float:
 
 
 def trial_at(value: float, index: int, seed: int, *, sense: float = 1.0) -> KnobTrial:
-    return KnobTrial(value, made_trial(60, 400, slow_at(value, sense=sense), 100 * seed + index))
+    made = made_trial(60, 400, slow_at(value, sense=sense), 100 * seed + index)
+    return KnobTrial(value, replace(made, index=index))
 
 
 def searched(seed: int, *, sense: float = 1.0) -> list[KnobTrial]:
@@ -39,23 +41,23 @@ def searched(seed: int, *, sense: float = 1.0) -> list[KnobTrial]:
     return trials
 
 
-def search_of(**changes: object) -> KnobSearch:
+def search_of(*, vary: str = "limit-each.cpus=0.25:8", **changes: object) -> KnobSearch:
     arguments: dict[str, object] = {
         "users": None,
         "limit_each": ["pids=200"],
         "targets": "p90 < 1s",
         "settings": RunSettings(),
-        "lengths": TrialLengths(1.0, 1.0),
+        "trial_s": 1.0,
         "most_trials": None,
         "seed": 1,
         "tariff": "default",
         "out": None,
     }
     mix = parse_mix("hog-cpu=3,typical-user=57")
-    return knob_search(mix, "here", "limit-each.cpus=0.25:8", **(arguments | changes))  # type: ignore[arg-type]
+    return knob_search(mix, "here", vary, **(arguments | changes))  # type: ignore[arg-type]
 
 
 def made_knob_capacity(**changes: object) -> KnobCapacity:
     """The answer of a search over the processors of each user."""
     search = search_of(**changes)
-    return _result(search, search.site_at(8.0), GOAL, searched(3), stopped=False)
+    return result_of(search, search.site_at(8.0), GOAL, KnobRounds(tuple(searched(3)), ()))

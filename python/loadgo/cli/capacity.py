@@ -108,7 +108,9 @@ def capacity(
     longest: Annotated[str | None, typer.Option(help="The longest time of a trial; by default 5min on a host.")] = None,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine."),
+        typer.Option(
+            min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine, 16 with --vary."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The first trial's seed; each further trial has the next seed.")] = 1,
     out: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.files import write_file
 from loadgo.cli.output import errors_as_messages, print_note
 
 
@@ -18,9 +19,14 @@ def man(
     """Writes the manual pages into a folder: loadgo.1, and a page for each command."""
     with errors_as_messages():
         from loadgo.cli.manual_pages import manual_pages
+        from loadgo.errors import Refused, error_in_words
 
-        folder.mkdir(parents=True, exist_ok=True)
         pages = manual_pages()
-        for name, content in pages.items():
-            (folder / name).write_text(content, encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in pages.items():
+                write_file(folder / name, content)
+        except OSError as error:
+            remedy = "make room there, or name another folder, such as ~/.local/share/man/man1"
+            raise Refused(f"{error_in_words(error)}: {remedy}") from error
         print_note(f"{len(pages)} manual pages are in {folder}: man {folder / 'loadgo.1'}")

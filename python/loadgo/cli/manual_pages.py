@@ -31,6 +31,8 @@ _FILES = (
     ("runs/", "The recorded runs, below the current folder."),
     ("$LOADGO_RUNS", "The folder of the runs instead, if this variable is set."),
 )
+_ESCAPES = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "~": r"\(ti", "^": r"\(ha"})
+"""Signs that the formatter would take for its own, or show as others: a tilde as an accent, a hyphen for a minus."""
 
 
 def manual_pages() -> dict[str, str]:
@@ -121,8 +123,8 @@ def _bold(text: str) -> str:
 
 
 def _roff(text: str) -> str:
-    """A text in one line, without a meaning to the formatter."""
-    line = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq").replace("`", r"\(ga")
+    """A text in one line, without a meaning to the formatter, and with the signs of a shell as they are typed."""
+    line = " ".join(text.split()).translate(_ESCAPES)
     return rf"\&{line}" if line.startswith(".") else line
 
 

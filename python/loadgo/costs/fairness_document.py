@@ -15,7 +15,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, money, money_scale
+from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, money, money_scale
 from loadgo.stats.resample import Interval
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _answer(fairness: Fairness) -> str:
     ratio = fairness.performance[fairness.measure]
     name = FAIRNESS_MEASURE_LABELS[fairness.measure]
     verdicts = "; ".join(_verdict(fairness, price) for price in fairness.prices)
-    return f"B takes {_times(ratio)} A's {name}. {verdicts[:1].upper()}{verdicts[1:]}."
+    return f"B takes {_times(ratio)} A's {name}. {capitalized(verdicts)}."
 
 
 def _verdict(fairness: Fairness, price: Price) -> str:

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from loadgo.decomposition.chains import Chain
 from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
-from loadgo.decomposition.roads import Disagreement, Road, disagreeing, slightly_apart
+from loadgo.decomposition.roads import DISAGREEMENT_SHARE, Disagreement, Road, disagreeing, slightly_apart
 from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import money
 from loadgo.notation.measures import figure, percent
 from loadgo.notation.terms import factor_name
+from loadgo.stats.resample import FEWEST_UNITS
 
 _SMALLEST_FACTOR_SHARE = 0.0005
 """A factor that differs from 1 by less than this has no row: it is multiplied into the row of all such factors."""
@@ -63,10 +64,11 @@ def road_notes(roads: Sequence[Road]) -> list[str]:
     """Notes about the roads: the rule by which they disagree, and the pairs that differ by less than that."""
     if len({road.to for road in roads if road.unit == "ns"}) == len([road for road in roads if road.unit == "ns"]):
         return []
+    apart = f"Estimates disagree when they are more than {100 * DISAGREEMENT_SHARE:g} % apart"
     if any(road.apart for road in roads):
-        rule = "Estimates disagree when they are more than 5 % apart and the interval of that leaves out 0."
+        rule = f"{apart} and the interval of that leaves out 0."
     else:
-        rule = "Estimates disagree when they are more than 5 % apart, without intervals, which need 5 runs a side."
+        rule = f"{apart}, without intervals, which need {FEWEST_UNITS} runs a side."
     differing = [
         f"{_both_ratios(pair)}: {percent(pair.b_over_a_apart)}, more than chance." for pair in slightly_apart(roads)
     ]

@@ -17,7 +17,7 @@ import polars as pl
 
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import USAGE_MEANS, Usage, usage_in
-from loadgo.records.fleets import HOST_COLUMN, HostOfRun, hosts_of_run
+from loadgo.records.fleets import HOST_COLUMN, HostOfRun, hosts_of_run, is_metering_of_hosts
 from loadgo.records.interactions import span_in_waits
 from loadgo.records.phases import Stretch
 from loadgo.records.tolerated import tolerated_losses
@@ -101,7 +101,7 @@ def hosts_figures(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> tuple
     The tables are those of `tables_of_load`, and `rows` those of `phases.classified_in`.
     """
     hosts = hosts_of_run(tables.conditions)
-    if not hosts or tables.conditions.get("kind") == "meter":
+    if not hosts or is_metering_of_hosts(tables.conditions):
         return ()
     lost = lost_hosts(tables.conditions)
     compared = _Compared.of(rows, stretch, [host.name for host in hosts if host.name not in lost])

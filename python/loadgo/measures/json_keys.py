@@ -14,7 +14,8 @@ from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, 
 from loadgo.measures.network_time import NetworkTime
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
-from loadgo.measures.summary import CommandSummary, RunDescription, Summary
+from loadgo.measures.run_description import RunDescription
+from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import BusyTime, Category, TotalTime
 from loadgo.measures.usage import Outcomes, TypingUsage, Usage, UsageAudit

@@ -43,11 +43,6 @@ class LimitCost:
             return None
         return self.throttled_periods / self.periods
 
-    @property
-    def held_back(self) -> bool:
-        """Whether a limit was reached."""
-        return any((self.throttled_periods, self.memory_refusals, self.memory_kills, self.pids_refusals))
-
 
 @dataclass(frozen=True)
 class LimitCosts:

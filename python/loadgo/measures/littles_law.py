@@ -56,6 +56,11 @@ class LittleAudit:
         return (self.computed - self.measured) / self.measured if self.measured else float("inf")
 
 
+def little_audit(rows: pl.DataFrame, sessions: pl.DataFrame, stretch: Stretch, *, is_open: bool) -> LittleAudit | None:
+    """The audit of an open or a closed load; None as for each of them."""
+    return little_open(sessions, stretch) if is_open else little_closed(rows, sessions, stretch)
+
+
 def little_closed(rows: pl.DataFrame, sessions: pl.DataFrame, stretch: Stretch) -> LittleAudit | None:
     """The audit of a closed load over `rows`, which come from `with_classes`; None for an empty window."""
     classes = classes_of(rows)

@@ -18,9 +18,9 @@ import polars as pl
 
 from loadgo.measures.hosts import HostLost, lost_hosts
 from loadgo.measures.queues import MEAN_MEASURES
-from loadgo.measures.total_time import is_busy, total_time_of
+from loadgo.measures.total_time import HELD_UP_CATEGORIES, is_busy, total_time_of
 from loadgo.measures.whose_time import OwnerTime, whose_time_of
-from loadgo.records.fleets import hosts_of_run
+from loadgo.records.fleets import hosts_of_run, is_metering_of_hosts
 from loadgo.records.phases import Stretch, spans_in
 from loadgo.stats.resample import FEWEST_UNITS, Floats
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 HostFigure = Literal["busy", "held up", "run queue"]
 """A figure that is compared: the busy share, the share of idle time in which somebody waited, or the run queue."""
 
-_LEAST_DIFFERENCE: Mapping[HostFigure, float] = {"busy": 0.05, "held up": 0.05, "run queue": 1.0}
+LEAST_DIFFERENCE: Mapping[HostFigure, float] = {"busy": 0.05, "held up": 0.05, "run queue": 1.0}
 """Smaller differences are not worth a name, however sure: 5 points of the processors' time, and one waiting task."""
-HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed", "iowait")
-"""Idle time that somebody could have used."""
+_HELD_UP_CATEGORIES = (*HELD_UP_CATEGORIES, "iowait")
+"""Idle time that somebody could have used, by loadgo's meters or by the kernel's own account."""
 _MOST_STRETCHES = 20
 _SPANS_A_STRETCH = 2
 _FEWEST_IN_STEPS = 3
@@ -90,9 +90,9 @@ class MeteredHosts:
 
 def metered_hosts_of(tables: Tables, stretch: Stretch) -> MeteredHosts | None:
     """The hosts of a metering of several, from the tables of `tables_of_load`; None for anything else."""
-    hosts = hosts_of_run(tables.conditions)
-    if not hosts or tables.conditions.get("kind") != "meter":
+    if not is_metering_of_hosts(tables.conditions):
         return None
+    hosts = hosts_of_run(tables.conditions)
     lost = lost_hosts(tables.conditions)
     figures = [
         _figures(own, stretch, host.name, host.address, lost.get(host.name))
@@ -114,7 +114,7 @@ def _figures(own: Tables, stretch: Stretch, name: str, address: str, lost: HostL
         processors=int(count) if count else None,
         busy_share=None if total is None else total.busy_share,
         user_share=None if total is None else total.share_of(total.category_time_ns("user", "nice")),
-        held_up_share=None if total is None else total.share_of(total.category_time_ns(*HELD_UP_CATEGORIES)),
+        held_up_share=None if total is None else total.share_of(total.category_time_ns(*_HELD_UP_CATEGORIES)),
         run_queue=float(np.average(queue["value"], weights=queue["span_ns"])) if len(queue) else None,
         most=most,
         most_share=None if total is None or most is None else total.share_of(most.cpu_ns),
@@ -135,7 +135,7 @@ def _series_by_figure(by_host: Mapping[str, Tables], stretch: Stretch) -> dict[H
     for name, own in by_host.items():
         time = spans_in(own.time, stretch).with_columns(pl.col("category").cast(pl.String))
         busy = pl.col("category").is_in([name for name in time["category"].unique() if is_busy(name)])
-        held_up = pl.col("category").is_in(HELD_UP_CATEGORIES)
+        held_up = pl.col("category").is_in(_HELD_UP_CATEGORIES)
         weight = pl.col("time_ns").cast(pl.Float64)
         series["busy"][name] = _means(time.with_columns(part=busy * weight, weight=weight), stretch, count)
         series["held up"][name] = _means(time.with_columns(part=held_up * weight, weight=weight), stretch, count)
@@ -188,7 +188,7 @@ def _differences(series: Mapping[HostFigure, Mapping[str, Floats]]) -> tuple[Hos
 
 def _weight(row: HostDifference) -> float:
     """The difference beside the least one that is worth a name."""
-    return round(abs(row.value - row.others) / _LEAST_DIFFERENCE[row.figure], 9)
+    return round(abs(row.value - row.others) / LEAST_DIFFERENCE[row.figure], 9)
 
 
 def _difference(
@@ -202,6 +202,6 @@ def _difference(
     apart = by_host[name] - theirs
     mean, reach = float(apart.mean()), student_reach(len(apart) - 1, confidence)
     half = reach * float(apart.std(ddof=1)) / math.sqrt(len(apart))
-    if abs(mean) < _LEAST_DIFFERENCE[figure] or abs(mean) <= half:
+    if abs(mean) < LEAST_DIFFERENCE[figure] or abs(mean) <= half:
         return None
     return HostDifference(name, figure, float(by_host[name].mean()), float(theirs.mean()), mean - half, mean + half)

@@ -13,18 +13,7 @@ import polars as pl
 
 from loadgo.records.interactions import RESPONSE_NS, span_in_waits
 from loadgo.records.phases import Stretch
-from loadgo.stats.resample import (
-    FEWEST_UNITS,
-    Floats,
-    Integers,
-    Interval,
-    drawn,
-    grouped,
-    positive_interval,
-    stretch_count,
-    too_short,
-    wider,
-)
+from loadgo.stats.resample import Floats, Interval, mean_interval, stretch_count, too_short, wider
 
 
 @dataclass(frozen=True)
@@ -75,19 +64,5 @@ def _interval(known: pl.DataFrame, network_ns: Floats, stretch: Stretch) -> Inte
     share = (sent - sent.min()) / max(float(np.ptp(sent)), 1.0)
     stretches = np.minimum(share * count, count - 1).astype(np.int64)
     users = np.unique(known["user"].to_numpy(), return_inverse=True)[1].astype(np.int64)
-    intervals = [_interval_of_mean(network_ns, owners) for owners in (users, stretches)]
+    intervals = [mean_interval(network_ns, owners, int(owners.max()) + 1) for owners in (users, stretches)]
     return None if None in intervals else wider(intervals)
-
-
-def _interval_of_mean(values: Floats, owners: Integers) -> Interval | None:
-    """The interval of the mean where the owners of the values are drawn again."""
-    units = int(owners.max()) + 1
-    if units < FEWEST_UNITS:
-        return None
-    weights = drawn(units)
-    sums, counts = (
-        grouped(np.bincount(owners, part, units).astype(np.float64)) for part in (values, np.ones(len(values)))
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means: Floats = (weights @ sums) / (weights @ counts)
-    return positive_interval(means, units)

@@ -17,7 +17,7 @@ from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.figures import share
-from loadgo.records.fleets import hosts_of_run
+from loadgo.records.fleets import hosts_of_run, is_metering_of_hosts
 from loadgo.records.interactions import CPU_NS, IS_MEASURED
 from loadgo.records.phases import Stretch, spans_in
 
@@ -71,7 +71,7 @@ def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     simulated machine, on several hosts without users, and where too little was measured.
     """
     if tables.by_host:
-        return None if tables.conditions.get("kind") == "meter" else _most_of_hosts(tables, stretch)
+        return None if is_metering_of_hosts(tables.conditions) else _most_of_hosts(tables, stretch)
     if (metered := metered_other_work(total)) is not None:
         return metered
     if total is None or not total.total_ns or not _is_host(tables):

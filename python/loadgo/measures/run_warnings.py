@@ -6,22 +6,22 @@ Reports, comparisons, costs, fits and pictures have them from here, so that no p
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from loadgo.measures.audit import DriverAudit, Loss, driver_audit, group_losses
 from loadgo.measures.drivers import DriverFigures, drivers_figures
-from loadgo.measures.hosts import HostLost, lost_hosts
+from loadgo.measures.hosts import HostLost
 from loadgo.measures.limits import limit_warnings
-from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
+from loadgo.measures.littles_law import LittleAudit, little_audit
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of, shows_programs
+from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
 from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
 from loadgo.records.fleet_tables import tables_of_load
-from loadgo.records.fleets import hosts_of_run
 from loadgo.records.phases import Stretch, classified_in
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ ACCOUNT_WARNING_SHARE = 1e-4
 """An exact account that differs from the wall time by this share is a warning."""
 _NAMED_RUNS = 3
 """Most runs that a warning names."""
-
-
 _LITTLE_DRIVER_SHARE = 0.01
 """A driver that took less than this share of the host's time was not late by its own work."""
 _SECOND_CHARS = len("2026-11-23T20:25:31")
@@ -42,14 +40,9 @@ _SECOND_CHARS = len("2026-11-23T20:25:31")
 
 
 @dataclass(frozen=True)
-class RunFacts:
-    """The facts about a run that its warnings depend on."""
+class RunFindings:
+    """The findings in the records of a run, besides its description."""
 
-    finished: bool
-    outcome: str
-    """As `Tables.outcome`."""
-    started: str
-    """As `RunDescription.started`."""
     driver: DriverAudit
     losses: tuple[Loss, ...]
     audit: LittleAudit | None
@@ -59,17 +52,33 @@ class RunFacts:
     """Number of lines whose command does not exist, by command."""
     fit_warnings: tuple[str, ...]
     """Reasons to doubt the fit of a simulated machine."""
-    lost_hosts: Mapping[str, HostLost] = field(default_factory=dict)
-    """The hosts that were lost, driven or driving, by name."""
-    most_losses: int = 0
+    prediction: Prediction | None
+    drivers: tuple[DriverFigures, ...]
+    """The drivers of a run with several."""
+
+
+@dataclass(frozen=True)
+class RunFacts(RunFindings):
+    """The facts about a run that its warnings depend on. A metering has no `other_work`, since nobody typed."""
+
+    is_metering: bool
+    """Whether nobody typed: the run is a metering without a load."""
+    finished: bool
+    outcome: str
+    """As `Tables.outcome`."""
+    started: str
+    """As `RunDescription.started`."""
+    lost_hosts: Mapping[str, HostLost]
+    """The hosts that were lost, driven, driving or metered, by name."""
+    most_losses: int
     """The largest number of hosts, driven or driving, without which such a run can count."""
-    busy_drivers: Mapping[str, float] = field(default_factory=dict)
+    busy_drivers: Mapping[str, float]
     """The drivers of several whose processors were too busy for their users, with the busy share."""
-    system: Mapping[str, Any] = field(default_factory=dict)
+    system: Mapping[str, Any]
     """The section `system` of `run.toml`."""
-    limit_warnings: tuple[str, ...] = ()
+    limit_warnings: tuple[str, ...]
     """The limits that the host cannot reach, and the processes that the kernel killed for want of memory."""
-    fitted_users: tuple[int, ...] = ()
+    fitted_users: tuple[int, ...]
     """The numbers of users of the runs that the machine was fitted to, where this run has another one."""
 
     @property
@@ -82,50 +91,52 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     """The facts about a run over one stretch."""
     tables = tables_of_load(tables)
     rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
-    conditions = tables.conditions
-    is_metered = conditions.get("kind") == "meter"
-    drivers = drivers_figures(conditions)
-    return RunFacts(
-        finished=bool(conditions.get("finished", False)),
-        outcome=tables.outcome,
-        started=str(conditions.get("started", "")),
+    run = describe_run(tables)
+    findings = RunFindings(
         driver=driver_audit(rows, total, tables, None),
         losses=group_losses(tables.lost, tables.conditions),
-        audit=_little(tables, stretch, rows, conditions),
+        audit=little_audit(rows, tables.sessions, stretch, is_open=run.model == "open"),
         total_time=total,
-        other_work=None if is_metered else other_work_of(tables, stretch, total),
+        other_work=other_work_of(tables, stretch, total),
         not_found=_not_found_counts(rows),
         fit_warnings=tables.fit_warnings,
-        lost_hosts=lost_hosts(conditions) | _lost_drivers(drivers),
-        most_losses=_most_losses(len(hosts_of_run(conditions)), len(drivers)),
-        busy_drivers=_busy_drivers(drivers),
-        system=conditions.get("system", {}),
-        limit_warnings=limit_warnings(*(conditions.get(section, {}) for section in ("limit", "system", "conditions"))),
-        fitted_users=_other_users(tables.prediction, int(conditions.get("load", {}).get("users", 0))),
+        prediction=tables.prediction,
+        drivers=drivers_figures(tables.conditions),
     )
+    return _facts(run, findings)
 
 
 def facts_in(summary: Summary) -> RunFacts:
     """The facts about a run that has a summary."""
-    is_metered = summary.run.kind == "meter" and summary.total_time is not None
-    return RunFacts(
-        finished=summary.run.finished,
-        outcome=summary.run.outcome,
-        started=summary.run.started,
+    findings = RunFindings(
         driver=summary.driver,
         losses=summary.losses,
         audit=summary.audit,
         total_time=summary.total_time,
-        other_work=None if is_metered else summary.other_work,
+        other_work=summary.other_work,
         not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
         fit_warnings=summary.fit_warnings,
-        lost_hosts={host.name: host.lost for host in summary.hosts if host.lost is not None}
-        | _lost_drivers(summary.drivers),
-        most_losses=_most_losses(len(summary.hosts), len(summary.drivers)),
-        busy_drivers=_busy_drivers(summary.drivers),
-        system=summary.run.system,
-        limit_warnings=limit_warnings(summary.run.limit, summary.run.system, summary.run.conditions),
-        fitted_users=_other_users(summary.prediction, summary.run.users),
+        prediction=summary.prediction,
+        drivers=summary.drivers,
+    )
+    return _facts(summary.run, findings)
+
+
+def _facts(run: RunDescription, findings: RunFindings) -> RunFacts:
+    """The facts, for each page from the same fields of a run's description and records."""
+    drivers, is_metering = findings.drivers, run.kind == "meter"
+    return RunFacts(
+        **vars(replace(findings, other_work=None) if is_metering else findings),
+        is_metering=is_metering,
+        finished=run.finished,
+        outcome=run.outcome,
+        started=run.started,
+        lost_hosts={**run.lost_hosts, **_lost_drivers(drivers)},
+        most_losses=_most_losses(run.hosts, len(drivers)),
+        busy_drivers=_busy_drivers(drivers),
+        system=run.system,
+        limit_warnings=limit_warnings(run.limit, run.system, run.conditions),
+        fitted_users=_other_users(findings.prediction, run.users),
     )
 
 
@@ -237,7 +248,9 @@ def driver_faults(driver: DriverAudit, other_work: OtherWork | None = None) -> l
 
 
 def _hosts_missed(facts: RunFacts) -> list[str]:
-    """The hosts that were lost and must not be, with the remedy."""
+    """The hosts that were lost and must not be, with the remedy; none of a metering, where no user was on them."""
+    if facts.is_metering:
+        return []
     missed = {name: lost for name, lost in facts.lost_hosts.items() if not lost.tolerated}
     instead = f", or let the run count without it (--without-lost {len(missed)})"
     instead = instead if len(missed) <= facts.most_losses else ""
@@ -249,6 +262,12 @@ def _hosts_missed(facts: RunFacts) -> list[str]:
 
 
 def _hosts_tolerated(facts: RunFacts) -> list[str]:
+    """The lost hosts without which the run counts. The hosts of a metering are figures of their own."""
+    if facts.is_metering:
+        return [
+            f"{_loss_in_words(name, lost)} Its figures end there, and it is not compared."
+            for name, lost in facts.lost_hosts.items()
+        ]
     return [
         f"{_loss_in_words(name, lost)} The run counts without it: the figures have its users until then, and the load "
         "was smaller from then on."
@@ -330,12 +349,6 @@ def _account(total_time: TotalTime | None) -> list[str]:
         f"The processors' account does not add up: its categories are {precise_share(1 + off)} of the wall time. "
         "Records are missing, or the meters are wrong: trust no share of processor time before that is explained."
     ]
-
-
-def _little(tables: Tables, stretch: Stretch, rows: pl.DataFrame, conditions: Mapping[str, Any]) -> LittleAudit | None:
-    if conditions.get("load", {}).get("model") == "open":
-        return little_open(tables.sessions, stretch)
-    return little_closed(rows, tables.sessions, stretch)
 
 
 def _not_found_counts(rows: pl.DataFrame) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, hosts_figures
 from loadgo.measures.limit_costs import LimitCosts, limit_costs_of
-from loadgo.measures.littles_law import LittleAudit, little_closed, little_open
+from loadgo.measures.littles_law import LittleAudit, little_audit
 from loadgo.measures.metered_hosts import MeteredHosts, metered_hosts_of
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.network_time import NetworkTime, network_time_of
 from loadgo.measures.other_work import OtherWork, other_work_of
+from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
 from loadgo.measures.usage import (
@@ -50,41 +51,6 @@ from loadgo.stats.resample import Integers, stretch_count, too_short
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
-
-
-@dataclass(frozen=True)
-class RunDescription:
-    """The description of a run, from `run.toml`; a text that is missing there is empty."""
-
-    id: str
-    kind: str
-    """`run`, or `meter`: metered without a load, perhaps beside one command."""
-    name: str
-    model: str
-    """`closed` or `open`."""
-    users: int
-    """Number of users that the load has."""
-    started: str
-    wall_s: float | None
-    finished: bool
-    outcome: str
-    """As `Tables.outcome`."""
-    system: Mapping[str, Any]
-    """The machine: the table `system` of `run.toml`."""
-    load: Mapping[str, Any]
-    """The offered load: the table `load` of `run.toml`."""
-    conditions: Mapping[str, Any]
-    """How busy the machine was before and after the run: the table `conditions`."""
-    limit: Mapping[str, Any]
-    """Limits of the users' processors and memory: the table `limit`; empty without limits."""
-    meters: Mapping[str, Any]
-    """The kernel meters: the table `meters`; empty where the run's folder has none."""
-    usage: Mapping[str, Any]
-    """The source of each interaction's usage: the table `usage`."""
-    limit_each: Mapping[str, Any] = field(default_factory=dict)
-    """Limits of each user: the table `limit_each`; empty without limits."""
-    users_run: str = ""
-    """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
 
 @dataclass(frozen=True)
@@ -178,9 +144,8 @@ def summarize(
     stretch, rows = load.stretch, load.rows
     meters = meters_of(tables, stretch, by)
     total = total_time_of(tables, stretch, events_by_category(meters))
-    run = _run_description(tables)
+    run = describe_run(tables)
     summary = _load_summary(tables, load, total, None if target is None else target * 1e9, intervals=intervals)
-    is_open = run.model == "open"
     waits_note = unknown_waits_note(rows, run.system, has_meters=run.meters.get("tier", "none") != "none")
     return Summary(
         **vars(summary),
@@ -189,7 +154,7 @@ def summarize(
         total_time=total,
         whose_time=whose_time_of(tables, stretch),
         meters=meters,
-        audit=little_open(tables.sessions, stretch) if is_open else little_closed(rows, tables.sessions, stretch),
+        audit=little_audit(rows, tables.sessions, stretch, is_open=run.model == "open"),
         cost=cost_of(summary.everything.usage, len(rows), load.classes, load.tariff, load.holdings),
         notes=_notes(tables, stretch, summary.everything, total, waits_note),
         typing=typing_usage_of(rows),
@@ -298,30 +263,6 @@ def _summarize_command(
         usage=usage,
         outcomes=outcomes_in(aggregates),
         cost=interaction_cost(usage, tariff, present_ns=present, holdings=holdings),
-    )
-
-
-def _run_description(tables: Tables) -> RunDescription:
-    description = tables.conditions
-    load, system = description.get("load", {}), description.get("system", {})
-    return RunDescription(
-        id=str(description.get("id", "")),
-        kind=str(description.get("kind", "run")),
-        name=str(description.get("name", "")),
-        model=str(load.get("model", "closed")),
-        users=int(load.get("users", tables.sessions["user"].n_unique())),
-        started=str(description.get("started", "")),
-        wall_s=description.get("wall_s"),
-        finished=bool(description.get("finished", False)),
-        outcome=tables.outcome,
-        system=system,
-        load=load,
-        conditions=description.get("conditions", {}),
-        limit=description.get("limit", {}),
-        limit_each=description.get("limit_each", {}),
-        meters=description.get("meters", {}),
-        usage=description.get("usage", {}),
-        users_run=tables.users_run,
     )
 
 

@@ -43,6 +43,8 @@ _CATEGORY_ORDER = (
     *("kernel thread", "uncharged", METER_PROGRAMS_CATEGORY, "steal", "iowait", "idle", "idle zero", "idle loading"),
     *("idle not eligible", "idle governed", "idle page wait", "idle disk wait", "idle dispatch"),
 )
+HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed")
+"""Idle time that somebody could have used. The kernel's own account has `iowait` for it, which names no cause."""
 TICK_CATEGORIES = frozenset(("system", "nice", "irq", "softirq", "iowait", "idle"))
 """Categories of the kernel's own account, which counts ticks."""
 _UNWANTED_IDLE = ("idle zero", "idle page wait", "idle disk wait", "idle dispatch", "idle", "iowait")

@@ -14,6 +14,8 @@ from loadgo.notation.figures import capitalized, people
 NOTHING_ELSE_RAN = "the machine is simulated, so nothing else ran"
 A_MODEL = "it is what the model does, and no machine was measured"
 """The ground of a simulated result: a reader must not take it for a measurement."""
+WIDE_SHARE = 0.1
+"""Half of an interval that is more than this share of its figure is named as a reason for doubt."""
 
 
 @dataclass(frozen=True)

@@ -83,17 +83,21 @@ class _MeteredHost:
         clock, origin_ns = self.agent.clock.clock(), self.metering.origin_ns
         return None if clock is None or origin_ns is None else clock.here_ns([origin_ns])[0]
 
+    @property
     def is_at_work(self) -> bool:
-        """Whether its records still come. Keeps when and why they ended early."""
+        """Whether its records still come."""
+        return not self.metering.is_over
+
+    def note_loss(self) -> None:
+        """Keeps when and why its records ended early, if they did."""
         failure = self.metering.failure
         if self.loss is None and failure is not None:
             self.loss = HostLoss(str(failure), time.monotonic_ns())
-        return not self.metering.is_over
 
     def end(self) -> EndedHost:
         """Ends the meters."""
         ended = self.metering.end()
-        self.is_at_work()
+        self.note_loss()
         return EndedHost(self.host.name, self.host.address, _NOBODY, ended, self.agent.clock.clock(), self.loss)
 
 
@@ -126,8 +130,9 @@ def _wait(
     began_s, looks = time.monotonic(), 0
     until_s = math.inf if duration_s is None else began_s + duration_s
     while (now_s := time.monotonic()) < until_s:
-        # All are asked, so that each loss is noticed when it happens.
-        if stop.is_set() or not sum(host.is_at_work() for host in at_work):
+        for host in at_work:
+            host.note_loss()  # when it happens, or nearly
+        if stop.is_set() or not any(host.is_at_work for host in at_work):
             return "stopped"
         if progress is not None and looks % _LOOKS_A_PROGRESS == 0:
             progress({"at_s": now_s - began_s})

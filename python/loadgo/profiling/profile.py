@@ -299,8 +299,8 @@ def _reason_without_profile(meters_section: Mapping[str, Any]) -> str:
 
 def _tables_with_profile(run: str | PathLike[str], host: str | None) -> Tables:
     """The tables of a run on one host, of the `host` of a run on several, or of all hosts of a metering of several."""
-    from loadgo.records.fleet_streams import is_metering_of_hosts
     from loadgo.records.fleet_tables import tables_of_one_host
+    from loadgo.records.fleets import is_metering_of_hosts
     from loadgo.records.tables import tables
 
     if host is None and is_metering_of_hosts((recorded := tables(run)).conditions):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.document import Document, Remarks
 from loadgo.documents.table import Column, Table
 from loadgo.hosts.address import HERE_NAME
-from loadgo.measures.trust import Evidence, trust_in_words
+from loadgo.measures.trust import WIDE_SHARE, Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, plain, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
 from loadgo.ready_message.remarks import FIGURE_LABELS, remarks, waiting_warnings
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 TEXT_CHARS = 80
 """Width of a ready message as text."""
-_WIDE_SHARE = 0.1
-"""Half of an interval that is more than this share of its median is named as a reason for doubt."""
 _LABEL_CHARS = 23
 _MOST_COMMAND_CHARS = 24
 
@@ -77,7 +75,7 @@ def _wide_real(ready: Ready) -> str:
     """The interval of the real time if it is wide in one of the stages; else empty."""
     for stage in ready.stages:
         real = ready.spread("real_ns", stage)
-        if real.median and real.low is not None and (real.high or 0) - real.low > 2 * _WIDE_SHARE * real.median:
+        if real.median and real.low is not None and (real.high or 0) - real.low > 2 * WIDE_SHARE * real.median:
             return _interval(ready, "real_ns", real)
     return ""
 

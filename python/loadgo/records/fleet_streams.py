@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
-from loadgo.records.fleets import FLEET_FOLDER, HOST_COLUMN, HostOfRun, hosts_of_run, is_fleet_run
+from loadgo.records.fleets import FLEET_FOLDER, HOST_COLUMN, HostOfRun, hosts_of_run, is_metering_of_hosts
 from loadgo.records.tables import COLUMNS_BY_TABLE, read_batches, with_columns
 
 WATCHED_TABLES = ("time", "queue", "faults")
@@ -36,14 +36,27 @@ class HostStreams:
 
         They wait until every host has come so far, for a while. Raises `BadRun` for a damaged stream.
         """
+        self._read()
+        latest_ns = self._latest_ns.values()
+        return self._rows_until(max(self._given_ns, min(latest_ns), max(latest_ns) - _LONGEST_WAIT_NS))
+
+    def last_rows(self) -> dict[str, pl.DataFrame]:
+        """All rows that are left once the metering has ended: no row waits any more for those of another host."""
+        self._read()
+        return self._rows_until(max(self._given_ns, *self._latest_ns.values()))
+
+    def _read(self) -> None:
+        """Reads what has come. The rows wait by table."""
         for host in self._hosts:
             for table in WATCHED_TABLES:
                 rows = _placed(self._new_rows(host.name, table), host)
                 if len(rows):
                     self._waiting.setdefault(table, []).append(rows)
                     self._latest_ns[host.name] = max(self._latest_ns[host.name], *rows["at_ns"].to_list())
-        before_ns, latest_ns = self._given_ns, self._latest_ns.values()
-        self._given_ns = max(before_ns, min(latest_ns), max(latest_ns) - _LONGEST_WAIT_NS)
+
+    def _rows_until(self, until_ns: int) -> dict[str, pl.DataFrame]:
+        """The rows that wait, up to an instant of the metering's clock."""
+        before_ns, self._given_ns = self._given_ns, until_ns
         given = {table: self._given(table, before_ns) for table in self._waiting}
         return {table: rows for table, rows in given.items() if len(rows)}
 
@@ -102,11 +115,6 @@ def watched_hosts(conditions: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"name": name, "first": first, "last": first + counts[name] - 1}
         for name, first in first_processors(hosts).items()
     ]
-
-
-def is_metering_of_hosts(conditions: Mapping[str, Any]) -> bool:
-    """Whether `run.toml` is of several hosts that were metered without a load."""
-    return is_fleet_run(conditions) and conditions.get("kind") == "meter"
 
 
 def has_hosts_at_work(folder: Path, conditions: Mapping[str, Any]) -> bool:

@@ -44,6 +44,11 @@ def is_fleet_run(conditions: Mapping[str, Any]) -> bool:
     return bool(conditions.get("system", {}).get("kind") == FLEET_KIND)
 
 
+def is_metering_of_hosts(conditions: Mapping[str, Any]) -> bool:
+    """Whether the run with this `run.toml` metered several hosts without a load."""
+    return is_fleet_run(conditions) and conditions.get("kind") == "meter"
+
+
 def hosts_of_run(conditions: Mapping[str, Any]) -> tuple[HostOfRun, ...]:
     """The hosts of a run on a fleet, in the order of their users; none for any other run. Raises `BadRun`."""
     if not is_fleet_run(conditions):

@@ -17,11 +17,10 @@ from loadgo.records.fleet_streams import (
     WATCHED_TABLES,
     HostStreams,
     has_hosts_at_work,
-    is_metering_of_hosts,
     with_processors_apart,
 )
 from loadgo.records.fleet_tables import tables_of_load
-from loadgo.records.fleets import METER_TABLES, hosts_of_run, is_fleet_run
+from loadgo.records.fleets import METER_TABLES, hosts_of_run, is_fleet_run, is_metering_of_hosts
 from loadgo.records.manifest import gone_losses
 from loadgo.records.runs import find_run
 from loadgo.records.streams import whole_part
@@ -73,7 +72,7 @@ class Following:
         new_rows = {
             name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name, is_over)) is not None
         }
-        new_rows |= self._new_rows_of_drivers() | self._new_rows_of_hosts()
+        new_rows |= self._new_rows_of_drivers() | self._new_rows_of_hosts(is_over)
         if is_over:
             metered = METER_TABLES if is_fleet_run(conditions) else ()
             driven = self._drivers.tables if self._drivers is not None else ()
@@ -141,11 +140,13 @@ class Following:
         rows = self._drivers.new_rows() if self._drivers is not None else {}
         return {name: frame for name, frame in rows.items() if name in FOLLOWED_TABLES}
 
-    def _new_rows_of_hosts(self) -> dict[str, pl.DataFrame]:
-        """The new rows of all hosts of a metering of several; empty for anything else."""
+    def _new_rows_of_hosts(self, is_over: bool) -> dict[str, pl.DataFrame]:
+        """The new rows of all hosts of a metering of several; empty for anything else. At its end none waits."""
         if self._hosts is None and has_hosts_at_work(self.folder, self.conditions):
             self._hosts = HostStreams(self.folder, self.conditions)
-        return self._hosts.new_rows() if self._hosts is not None else {}
+        if self._hosts is None:
+            return {}
+        return self._hosts.last_rows() if is_over else self._hosts.new_rows()
 
     def _new_stream_rows(self, name: str, is_over: bool) -> pl.DataFrame | None:
         """The new rows of a table's stream; None if there are none. Of a run that is over, those before any damage."""

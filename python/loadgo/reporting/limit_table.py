@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadgo.documents.table import Column, Table
 from loadgo.measures.limit_costs import LimitCost
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import NOT_MEASURED, duration, number, share, size
+from loadgo.notation.figures import duration, number, share, size
 
 LIMITS_TABLE = "limits-for-each-user"
 _MOST_USERS = 20
@@ -22,7 +22,7 @@ def limits_table(summary: Summary) -> Table | None:
         Column("user", tuple("all" if row.user is None else number(row.user) for row in rows)),
         Column("CPU", tuple(duration(row.cpu_ns) for row in rows)),
         Column("throttled", tuple(duration(row.throttled_ns) for row in rows)),
-        Column("of periods", tuple(_share(row.throttled_share) for row in rows), spare=3),
+        Column("of periods", tuple(share(row.throttled_share) for row in rows), spare=3),
         Column("memory at most", tuple(size(row.memory_peak_bytes) for row in rows), spare=4),
         Column("reclaims", tuple(number(row.memory_refusals) for row in rows), spare=5),
         Column("memory kills", tuple(number(row.memory_kills) for row in rows)),
@@ -36,7 +36,3 @@ def limits_table(summary: Summary) -> Table | None:
 def _rank(row: LimitCost) -> tuple[int, int, int, int]:
     kills, refused = row.memory_kills or 0, row.pids_refusals or 0
     return (-(row.throttled_ns or 0), -kills, -refused, row.user or 0)
-
-
-def _share(value: float | None) -> str:
-    return NOT_MEASURED if value is None else share(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
-from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
+from loadgo.measures.metered_hosts import LEAST_DIFFERENCE, HostDifference, MeteredHost, MeteredHosts
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, exact_share, in_words, number, plain, share
 
 METERED_HOSTS_TABLE = "metered-hosts"
@@ -46,7 +46,8 @@ def _verdict(compared: MeteredHosts) -> str:
         return "Whether one differs from the others is not known: the metering is too short, or has too few rows."
     names = list(dict.fromkeys(row.host for row in compared.differences))
     if not names:
-        return "None surely differs from the others by 5 % of the processors' time, or by a waiting task."
+        least = f"{100 * LEAST_DIFFERENCE['busy']:g} % of the processors' time"
+        return f"None surely differs from the others by {least}, or by a waiting task."
     by_name = {row.name: row for row in compared.hosts}
     return " ".join(_unlike(by_name[name], compared, is_first=not index) for index, name in enumerate(names))
 

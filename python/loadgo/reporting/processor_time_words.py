@@ -7,7 +7,7 @@ from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import duration, exact_share, in_words, number, plain, precise_share, share
+from loadgo.notation.figures import capitalized, duration, exact_share, in_words, number, plain, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.metered_host_table import metered_hosts_answer
 from loadgo.reporting.simulated_machine import simulated
@@ -84,7 +84,7 @@ def metered_answer(summary: Summary) -> str:
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
     idle_sentence = f" Idle: {', '.join(causes)}." if causes and total_time.kind == "meters" else ""
     busy = f"{subject} {exact_share(total_time.busy_share)} busy over {duration(total_time.span_ns)}."
-    return f"{_command(summary)}{busy[0].upper()}{busy[1:]}{idle_sentence}{_most_used(summary, total_time)}"
+    return f"{_command(summary)}{capitalized(busy)}{idle_sentence}{_most_used(summary, total_time)}"
 
 
 def _most_used(summary: Summary, total_time: TotalTime) -> str:
@@ -182,7 +182,7 @@ def _account(total_time: TotalTime) -> str:
         else f"the kernel counts in ticks, ± {duration(total_time.account.resolution_ns)} here"
     )
     if total_time.account.unattributed_ns is None:
-        return f"{how[0].upper()}{how[1:]}{wall}."
+        return f"{capitalized(how)}{wall}."
     others = "Others is the rest of the busy time: kernel workers that move terminal bytes, other processes"
     return f"{others}; {how}{wall}."
 

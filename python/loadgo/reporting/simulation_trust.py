@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
+from loadgo.measures.trust import A_MODEL, WIDE_SHARE, Evidence, trust_in_words
 from loadgo.notation.figures import digits
 from loadgo.running.simulation import Simulation
-
-_WIDE_SHARE = 0.1
-"""Half of an interval that is more than this share of its figure is named as a reason for doubt."""
 
 
 def simulation_trust(simulation: Simulation, *, is_warned: bool) -> str:
@@ -18,7 +15,7 @@ def simulation_trust(simulation: Simulation, *, is_warned: bool) -> str:
         against.append("it was stopped before its end")
     if not mean.relative:
         against.append("the run is too short for intervals")
-    elif mean.relative > _WIDE_SHARE:
+    elif mean.relative > WIDE_SHARE:
         against.append(f"the mean response is known within {digits(100 * mean.relative)} % only")
     else:
         grounds.append(f"the mean response is known within {digits(100 * mean.relative)} %")

@@ -8,6 +8,7 @@ from typing import Any
 
 from loadgo.hosts.fleet import FLEET_SHAPE
 from loadgo.measures.tariff import TARIFF_SHAPE
+from loadgo.notation.figures import capitalized
 from loadgo.notation.file_shapes import Shape
 from loadgo.running.file_schemas import machine_schema, script_schema
 from loadgo.schemas.formats import FILE_FORMATS, FileFormat
@@ -38,7 +39,7 @@ _SCHEMAS: Mapping[str, Callable[[str, str], dict[str, Any]]] = {
 def file_schema(known: FileFormat) -> dict[str, Any]:
     """The schema of a kind of file."""
     description = (
-        f"{known.about[0].upper()}{known.about[1:]}: {known.page}. The schema has the file's structure, types and "
+        f"{capitalized(known.about)}: {known.page}. The schema has the file's structure, types and "
         "names; loadgo alone checks what texts mean and what they refer to."
     )
     return _SCHEMAS[known.name](f"loadgo {known.name}", description)

@@ -169,7 +169,7 @@ def _range_answer(outcome: Undecided, points: Sequence[LoadPoint], goal: SearchG
     most_within = max((point.users for point in points if high is None or point.users <= high), default=0)
     for users in (low or most_within, None if high is None else high + 1):
         measured = _measured_in_words(users, points) if users else ""
-        words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
+        words += f" {capitalized(measured)}." if measured else ""
     return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence)
 
 
@@ -219,7 +219,7 @@ def _found_answer(
     words = _capacity_in_words(users, low, None if is_open else high, target, points)
     words += _wide_reason(outcome)
     measured = _measured_in_words(users, points)
-    words += f" {measured[:1].upper()}{measured[1:]}." if measured else ""
+    words += f" {capitalized(measured)}." if measured else ""
     open_floor = _unmet_floor(users, points)
     if open_floor is not None:
         words += f" It is not known whether {people(users)} meet {open_floor.target.text}."
@@ -234,7 +234,7 @@ def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint]
     who = "one user meets" if goal.fewest_users == 1 else f"{people(goal.fewest_users)} meet"
     words = f"Probably not even {who} {target.text}: the answer {ends}, with 95 % confidence."
     measured = _measured_in_words(goal.fewest_users, points)
-    return words + (f" {measured[:1].upper()}{measured[1:]}." if measured else "") + _fewer_in_words(goal)
+    return words + (f" {capitalized(measured)}." if measured else "") + _fewer_in_words(goal)
 
 
 def _wide_reason(outcome: CapacityFound) -> str:
@@ -339,10 +339,9 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
             f" No resource is saturated there (the busiest: {busiest}, {share(near.utilisation[busiest])}): a limit, "
             "a lock, or the work itself makes users wait."
         )
-    verb = "are" if first.resource.endswith("s") else "is"
+    pronoun, verb = ("they", "are") if first.resource.endswith("s") else ("it", "is")
     busy = near.utilisation.get(first.resource)
-    measured = "" if busy is None else f"; with {people(near.users)} {verb} {share(busy)} busy"
-    measured = measured.replace(f" {verb} ", f" {'they' if verb == 'are' else 'it'} {verb} ", 1)
+    measured = "" if busy is None else f"; with {people(near.users)} {pronoun} {verb} {share(busy)} busy"
     return (
         f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, from "
         f"{digits(first.users)} users on if none had to wait for another (N*){measured}."

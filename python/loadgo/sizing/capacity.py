@@ -29,13 +29,13 @@ from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
 from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
-from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
+from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits
 from loadgo.sizing.rounds import SearchResult, TrialLengths
 from loadgo.sizing.site import TrialSite, keep_result, max_users_on, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
-from loadgo.sizing.standing import target_standing
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.time_left import DrawnSearchLines, search_limits_in_words
+from loadgo.sizing.trial_log import trial_record
 from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
@@ -288,31 +288,14 @@ def assemble_capacity(
             *_unknown_neighbours(site, neighbours),
             *_no_doubt_notes(doubt_or_reason),
         ),
-        each_trial=tuple(_trial_record(trial, search_result, goal) for trial in search_result.in_order),
+        each_trial=tuple(
+            trial_record(trial, goal, is_used=_is_used(trial, search_result)) for trial in search_result.in_order
+        ),
         neighbours=neighbours,
         narrowing=narrowing,
         fit_doubt=doubt,
         fit_warnings=site.fit_warnings,
         limit_warnings=site.limit_warnings,
-    )
-
-
-def _trial_record(trial: CapacityTrial, search_result: SearchResult, goal: SearchGoal) -> TrialRecord:
-    return TrialRecord(
-        users=trial.users,
-        name=trial.name,
-        seconds=trial.seconds,
-        interactions=trial.counted,
-        standing=target_standing(trial.users, [trial], goal),
-        others=trial.others,
-        used=_is_used(trial, search_result),
-        valid=trial.valid,
-        why=trial.why,
-        cut_short=trial.cut_short,
-        interrupted=trial.interrupted,
-        censored=trial.censored,
-        late=trial.late,
-        unclear=trial.unclear,
     )
 
 

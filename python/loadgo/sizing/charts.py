@@ -53,6 +53,8 @@ _INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
 _EXTRAPOLATION_DASH = alt.StrokeDash(
     "beyond:N", legend=None, scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 4]])
 )
+_AXIS_END_RATIO = 1.03
+"""The axis of users ends at this ratio to the last number of users, so that its point is not cut."""
 _SHAPES = alt.Scale(range=["circle", "diamond", "square", "triangle-up"])
 
 
@@ -270,7 +272,7 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
 
 
 def _users_chart(capacity: Capacity, rows: Sequence[CurvePoint]) -> alt.Chart:
-    scale = alt.Scale(domain=[0, 1.03 * last_users(capacity)], nice=False)
+    scale = alt.Scale(domain=[0, _AXIS_END_RATIO * last_users(capacity)], nice=False)
     frame = safe(pl.DataFrame(list(rows), schema_overrides=_INTERVAL_COLUMNS))
     axis = alt.Axis(tickMinStep=1, tickCount=12, labelOverlap="greedy")
     return alt.Chart(frame).encode(x=alt.X("users:Q", title="users", scale=scale, axis=axis))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
 from loadgo.notation.figures import digits, in_words, number, people, seconds, share
 from loadgo.running.prepared import THIS_HOST
 from loadgo.sizing.curve import LoadPoint, Target
 from loadgo.sizing.json_keys import JSON_KEYS
+from loadgo.sizing.neighbours import busy_warning
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
 from loadgo.sizing.tables import capacity_tables
@@ -20,6 +20,9 @@ from loadgo.theory.scalability import FittedLaw
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
+
+
+STOPPED_WARNING = "The search was stopped: the answer comes from the complete trials."
 
 
 def capacity_json(capacity: Capacity) -> str:
@@ -72,17 +75,8 @@ def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
 
 def _search_warnings(capacity: Capacity) -> list[str]:
     """The warnings about a search that was stopped, and about a host that was busy with other things."""
-    warnings = []
-    if capacity.end == "stopped":
-        warnings.append("The search was stopped: the answer comes from the complete trials.")
-    others = capacity.neighbours
-    if others is not None and others.mean > BUSY_SHARE:
-        warnings.append(
-            f"The host was busy with other things: {share(others.mean)} of its processors' time over all trials, up "
-            f"to {share(others.most)} in one. The answer is for the host in that state: search again when it is quiet. "
-            f"{shows_programs_on(capacity.on)}"
-        )
-    return warnings
+    stopped = [STOPPED_WARNING] if capacity.end == "stopped" else []
+    return [*stopped, *busy_warning(capacity.neighbours, capacity.on)]
 
 
 def _reasons(capacity: Capacity, point: LoadPoint) -> str:

@@ -9,15 +9,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from loadgo.measures.other_work import OtherWork
+from loadgo.measures.other_work import BUSY_SHARE, OtherWork, shows_programs_on
 from loadgo.notation.figures import people, share
 from loadgo.sizing.near_line import quiet_crossing
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, SearchOutcome
-from loadgo.sizing.results import Neighbours, QuietCapacity
+from loadgo.sizing.results import Neighbours, QuietCapacity, TrialRecord
 from loadgo.sizing.trials import CapacityTrial
 
 
-def neighbours_of(trials: Sequence[CapacityTrial]) -> Neighbours | None:
+def neighbours_of(trials: Sequence[CapacityTrial] | Sequence[TrialRecord]) -> Neighbours | None:
     """The share of other work over these trials; None where no trial measured it."""
     measured = [(trial.others, trial.seconds) for trial in trials if trial.others is not None]
     all_seconds = sum(seconds for _, seconds in measured)
@@ -32,7 +32,7 @@ def with_quiet_capacity(
     neighbours: Neighbours | None, outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal
 ) -> Neighbours | None:
     """`neighbours` with the prediction for a quiet host, if other work took much and the trials permit a prediction."""
-    if neighbours is None or _is_quiet(neighbours) or not isinstance(outcome, CapacityFound):
+    if neighbours is None or is_quiet(neighbours) or not isinstance(outcome, CapacityFound):
         return neighbours
     if outcome.crossing is None or (crossing := quiet_crossing(trials, goal, outcome.crossing.users)) is None:
         return neighbours
@@ -42,7 +42,7 @@ def with_quiet_capacity(
 
 def neighbours_in_words(neighbours: Neighbours | None) -> str:
     """Sentences on other work; empty where it took little."""
-    if neighbours is None or _is_quiet(neighbours):
+    if neighbours is None or is_quiet(neighbours):
         return ""
     least, most = share(neighbours.least), share(neighbours.most)
     between = f" ({least} to {most} from trial to trial)" if least != most else ""
@@ -56,5 +56,26 @@ def neighbours_in_words(neighbours: Neighbours | None) -> str:
     return f"During the search, other work took {share(neighbours.mean)} of the processors' time{between}. {quiet}"
 
 
-def _is_quiet(neighbours: Neighbours) -> bool:
+def is_quiet(neighbours: Neighbours) -> bool:
+    """Whether other work took little in each trial."""
     return OtherWork(neighbours.most).level == "quiet"
+
+
+def busy_warning(neighbours: Neighbours | None, on: str) -> list[str]:
+    """The warning about the host `on` that was busy with other things over all trials; empty for any other host."""
+    if neighbours is None or neighbours.mean <= BUSY_SHARE:
+        return []
+    return [
+        f"The host was busy with other things: {share(neighbours.mean)} of its processors' time over all trials, up to "
+        f"{share(neighbours.most)} in one. The answer is for the host in that state: search again when it is quiet. "
+        f"{shows_programs_on(on)}"
+    ]
+
+
+def other_work_doubts(neighbours: Neighbours | None, on: str, *, is_warned: bool) -> list[str]:
+    """The reason against trust that other programs on a host give, unless the warning about them has it already."""
+    if neighbours is None:
+        return ["what other programs took of the host was not measured"]
+    if is_quiet(neighbours) or (is_warned and busy_warning(neighbours, on)):
+        return []
+    return [f"other programs took up to {share(neighbours.most)} of the processors' time in a trial"]

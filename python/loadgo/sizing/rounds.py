@@ -6,9 +6,9 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
-from loadgo.errors import LoadgoError, error_in_words
 from loadgo.notation.figures import counted, digits, people, seconds, share
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, SearchOutcome, Undecided
 from loadgo.sizing.results import ReportProgress
@@ -16,6 +16,7 @@ from loadgo.sizing.search import next_step, outcome_so_far
 from loadgo.sizing.standing import target_standing
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.time_left import TimeLeftLines
+from loadgo.sizing.trial_log import REPEAT_PAUSES_S, STOPPED_REASON, TrialLog, basis_of
 from loadgo.sizing.trials import CapacityTrial
 
 FEWEST_CYCLES = 24.0
@@ -26,11 +27,6 @@ WARM_UP_SHARE = 0.1
 """The warm-up is also at least this share of the measured time."""
 MOST_TRIAL_REPEATS = 2
 """A trial that drifts is repeated at most this often, each time twice as long."""
-REPEAT_PAUSES_S = (5.0, 15.0)
-"""Pauses before the repetitions of a trial that is not valid, on a host. If all fail, the search tries fewer users."""
-MOST_INVALID_TRIALS = 6
-"""The search ends with what is known after this many invalid trials, once the last one is not repeated any more."""
-_STOPPED_REASON = "the search was stopped"
 
 
 class RunTrial(Protocol):
@@ -79,7 +75,7 @@ class SearchResult:
     @property
     def basis(self) -> tuple[CapacityTrial, ...]:
         """The trials that the outcome is based on: `trials`, or without any, the complete ones that are left out."""
-        return _basis(self.trials, self.left_out)
+        return basis_of(self.trials, self.left_out)
 
     @property
     def in_order(self) -> tuple[CapacityTrial, ...]:
@@ -118,8 +114,7 @@ class _Rounds:
     ) -> None:
         self._run_trial, self._goal, self._seed, self._lengths = run_trial, goal, seed, lengths
         self._progress, self._stop = progress, stop
-        self._trials: list[CapacityTrial] = []
-        self._left_out: list[CapacityTrial] = []
+        self._log = TrialLog(goal, stop, self._report)
         self._time_left = TimeLeftLines(progress, goal)
         self._lowered_goal = goal
         """The goal with a limit of users below the numbers with which no trial is valid."""
@@ -130,82 +125,59 @@ class _Rounds:
         """Runs the rounds until there is an outcome."""
         reason = ""
         while not reason:
-            step = next_step(self._trials, self._lowered_goal, len(self._left_out))
+            step = next_step(self._log.used, self._lowered_goal, len(self._log.left_out))
             if not isinstance(step, NextTrial):
                 return self._result_with(self._outcome_for_all(step))
-            self._time_left.after(self._trials)
-            reason = _STOPPED_REASON if self._stop.is_set() else self._run_until_usable(step)
-        outcome = outcome_so_far(_basis(self._trials, self._left_out), self._goal, reason)
-        return self._result_with(outcome, stopped=reason == _STOPPED_REASON)
+            self._time_left.after(self._log.used)
+            reason = STOPPED_REASON if self._stop.is_set() else self._run_until_usable(step)
+        outcome = outcome_so_far(self._log.basis, self._goal, reason)
+        return self._result_with(outcome, stopped=reason == STOPPED_REASON)
 
     def _result_with(self, outcome: SearchOutcome, *, stopped: bool = False) -> SearchResult:
-        return SearchResult(tuple(self._trials), tuple(self._left_out), outcome, stopped)
+        return SearchResult(tuple(self._log.used), tuple(self._log.left_out), outcome, stopped)
 
     def _outcome_for_all(self, outcome: SearchOutcome) -> SearchOutcome:
         """The outcome for the goal itself; it differs if the outcome depends on the lowered limit of users."""
         if not self._lowered_reason or _has_end_below(outcome, self._lowered_goal.max_users):
             return outcome
-        return outcome_so_far(self._trials, self._goal, self._lowered_reason)
+        return outcome_so_far(self._log.used, self._goal, self._lowered_reason)
 
     def _run_until_usable(self, step: NextTrial) -> str:
         """Runs a trial, and repeats it if it is not valid or drifts. Returns the reason if the search ends here."""
-        drifts = invalid = 0
+        drifts = 0
         while True:
-            try:
-                trial = self._run(step, drifts)
-            except (LoadgoError, OSError) as error:
-                if not self._count:
-                    raise
-                return f"a trial with {people(step.users)} failed: {error_in_words(error)}"
-            except KeyboardInterrupt:
-                if not (self._count and self._stop.is_set()):
-                    raise
-                return _STOPPED_REASON
-            is_last = self._count + 1 >= self._goal.most_trials
-            if trial.interrupted:
-                self._left_out.append(trial)
-                return _STOPPED_REASON
+            trial = self._log.valid_trial(partial(self._run, step, drifts), f"with {people(step.users)}")
+            if isinstance(trial, str):
+                return trial
             if not trial.valid:
-                self._left_out.append(trial)
-                if is_last or invalid == len(REPEAT_PAUSES_S):
-                    return self._lower_users(trial, is_last=is_last)
-                if self._stop.wait(REPEAT_PAUSES_S[invalid] if self._goal.live else 0.0):
-                    return _STOPPED_REASON
-                invalid += 1
-            elif is_last or drifts == MOST_TRIAL_REPEATS or is_final(trial, self._goal):
-                self._trials.append(trial)
+                return self._lower_users(trial)
+            is_last = self._log.count + 1 >= self._goal.most_trials
+            if is_last or drifts == MOST_TRIAL_REPEATS or is_final(trial, self._goal):
+                self._log.used.append(trial)
                 return ""
-            else:
-                self._left_out.append(trial)
-                if self._stop.is_set():
-                    return _STOPPED_REASON
-                drifts += 1
+            self._log.left_out.append(trial)
+            if self._stop.is_set():
+                return STOPPED_REASON
+            drifts += 1
 
-    @property
-    def _count(self) -> int:
-        return len(self._trials) + len(self._left_out)
-
-    def _run(self, step: NextTrial, drifts: int) -> CapacityTrial:
-        if drifts and not self._trials:
-            drifting = [trial for trial in self._left_out if trial.valid][-1]
+    def _run(self, step: NextTrial, drifts: int, index: int) -> CapacityTrial:
+        if drifts and not self._log.used:
+            drifting = [trial for trial in self._log.left_out if trial.valid][-1]
             length: TrialLength | None = _double_length(drifting, self._lengths)
         else:
-            length = next_trial_length(step, self._trials, self._lengths, 2.0**drifts)
-        index = self._count
-        trial = replace(self._run_trial(step, self._seed + index, length), index=index)
-        if self._stop.is_set() and trial.cut_short:
-            trial = replace(trial, cut_short=False, interrupted=True)
+            length = next_trial_length(step, self._log.used, self._lengths, 2.0**drifts)
+        return self._run_trial(step, self._seed + index, length)
+
+    def _report(self, trial: CapacityTrial) -> None:
         if self._progress is not None:
             self._progress(_trial_in_words(trial, self._goal))
-        return trial
 
-    def _lower_users(self, trial: CapacityTrial, *, is_last: bool) -> str:
+    def _lower_users(self, trial: CapacityTrial) -> str:
         """Limits the next trials to fewer users than this invalid one had, or returns the reason to end the search."""
         reason = f"with {people(trial.users)} no trial is valid: {trial.why}"
-        invalid = sum(not left_out.valid for left_out in self._left_out)
-        if is_last or trial.users <= self._goal.fewest_users or invalid >= MOST_INVALID_TRIALS:
+        if self._log.is_full or trial.users <= self._goal.fewest_users or self._log.has_many_invalid:
             return reason
-        if trial.users > max((tried.users for tried in self._trials), default=0):
+        if trial.users > max((tried.users for tried in self._log.used), default=0):
             self._lowered_goal, self._lowered_reason = replace(self._lowered_goal, max_users=trial.users - 1), reason
         return ""
 
@@ -215,10 +187,6 @@ def _has_end_below(outcome: SearchOutcome, max_users: int) -> bool:
     if isinstance(outcome, CapacityFound | Undecided):
         return outcome.high is not None and outcome.high < max_users
     return isinstance(outcome, NoNumberMeets)
-
-
-def _basis(trials: Sequence[CapacityTrial], left_out: Sequence[CapacityTrial]) -> tuple[CapacityTrial, ...]:
-    return tuple(trials) or tuple(trial for trial in left_out if not trial.interrupted)
 
 
 def _trial_in_words(trial: CapacityTrial, goal: SearchGoal) -> str:

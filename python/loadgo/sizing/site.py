@@ -125,7 +125,7 @@ def prepare_site(
         mix=mix,
         fit_warnings=() if ready.machine is None else ready.machine.fit_warnings,
         limit_warnings=ready.limit_warnings,
-        settings=(*_settings_in_words(settings), *(f"limit-each {k}:{v}" for k, v in (class_limits or {}).items())),
+        settings=settings_in_words(settings, class_limits or {}),
         class_limits=class_limits or {},
     )
 
@@ -153,10 +153,12 @@ def _site_servers(on: str, ready: PreparedRun) -> ServerCounts:
     return server_counts(ready.machine.parsed["text"], ready.machine.parsed["processors"])
 
 
-def _settings_in_words(settings: RunSettings) -> tuple[str, ...]:
+def settings_in_words(settings: RunSettings, class_limits: Mapping[str, str]) -> tuple[str, ...]:
+    """The settings of the trials that replace the script's, the machine's or the host's: `limit cpus=0.5`."""
     named = {"think": settings.think, "typing": settings.typing, "limit": settings.limit}
     named |= {"limit-each": settings.limit_each, "meters": settings.meters}
-    return (*(f"{name} {value}" for name, value in named.items() if value is not None), *settings.set)
+    shown = [f"{name} {value}" for name, value in named.items() if value is not None]
+    return (*shown, *settings.set, *(f"limit-each {name}:{limits}" for name, limits in class_limits.items()))
 
 
 @dataclass(frozen=True)
@@ -227,20 +229,27 @@ def _trial_folder(site: TrialSite, users: int, seed: int) -> Path:
 
 
 def keep_result(capacity: Capacity, folder: Path) -> Capacity:
-    """Writes the result of a search beside the folders of its trials, where `loadgo lab` finds it.
-
-    A file that cannot be written, such as on a full disk, is a note of the result: an error would lose the answer.
-    """
+    """Writes the result of a search beside the folders of its trials, where `loadgo lab` finds it."""
     from loadgo.sizing.document import capacity_json
 
-    temporary = folder / f".{CAPACITY_FILE}"
-    try:
-        make_folder(folder)
-        temporary.write_text(capacity_json(capacity), encoding="utf-8")
-        temporary.replace(folder / CAPACITY_FILE)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        note = f"{CAPACITY_FILE}: the result could not be written to {folder} ({error.strerror or error})."
-        return replace(capacity, notes=(*capacity.notes, note))
-    return capacity
+    note = write_result(folder, {CAPACITY_FILE: capacity_json(capacity)})
+    return replace(capacity, notes=(*capacity.notes, note)) if note else capacity
+
+
+def write_result(folder: Path, files: Mapping[str, str]) -> str:
+    """Writes the files of a result below `folder`. Returns a note if one cannot be written; else an empty text.
+
+    A full disk is a note of the result, since an error would lose the answer.
+    """
+    for name, content in files.items():
+        path = folder / name
+        temporary = path.with_name(f".{path.name}")
+        try:
+            make_folder(path.parent)
+            temporary.write_text(content, encoding="utf-8")
+            temporary.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            return f"{name}: the result could not be written to {folder} ({error.strerror or error})."
+    return ""

@@ -9,7 +9,7 @@ from loadgo.notation.figures import NOT_MEASURED, counted, digits, money, number
 from loadgo.notation.measures import percent
 from loadgo.sizing.answer import format_measure
 from loadgo.sizing.chart_data import response_chart_names
-from loadgo.sizing.curve import LoadPoint, MeasuredFigure, TargetVerdict
+from loadgo.sizing.curve import LoadPoint, MeasuredFigure, TargetStanding, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.models import CapacityModel, Models
 from loadgo.sizing.results import Capacity, TrialRecord
@@ -28,13 +28,13 @@ def capacity_tables(capacity: Capacity) -> list[Table]:
     return [table for table in tables if table is not None]
 
 
-def _point_standing(point: LoadPoint) -> str:
+def _point_standing(point: LoadPoint) -> TargetStanding:
     """The standing of all targets at a point: all `met`, any `missed`, else `open`."""
     standings = {verdict.standing for verdict in point.verdicts}
     return "missed" if "missed" in standings else "open" if "open" in standings else "met"
 
 
-def _standing_word(standing: str) -> str:
+def standing_word(standing: TargetStanding) -> str:
     """The word for a standing in a table: `undecided` for `open`."""
     return "undecided" if standing == "open" else standing
 
@@ -55,11 +55,11 @@ def _curve_table(capacity: Capacity) -> Table | None:
     if not any(target.measure == "mean" and target.command is None for target in capacity.targets):
         columns.append(column("mean", lambda point: _time_cell(point.response_s.get("mean")), spare=2))
     for index, target in enumerate(capacity.targets):
-        columns.append(column(target.text, lambda point, index=index: _value_cell(point.verdicts[index])))  # type: ignore[misc]
+        columns.append(column(target.text, lambda point, index=index: value_cell(point.verdicts[index])))  # type: ignore[misc]
         if target.share is not None:
             heading = f"over {seconds(target.limit)}"
-            columns.append(column(heading, lambda point, index=index: _slow_cell(point.verdicts[index]), spare=3))  # type: ignore[misc]
-    standings = tuple(_standing_word(_point_standing(point)) for point in points)
+            columns.append(column(heading, lambda point, index=index: slow_cell(point.verdicts[index]), spare=3))  # type: ignore[misc]
+    standings = tuple(standing_word(_point_standing(point)) for point in points)
     columns.append(Column("targets", standings, kept=True))
     columns.append(column("", lambda point: _point_remark(capacity, point)))
     names = dict.fromkeys(name for point in points for name in point.utilisation)
@@ -99,7 +99,7 @@ def _trials_table(capacity: Capacity) -> Table | None:
         Column("length", tuple(seconds(trial.seconds) for trial in trials), spare=2),
         Column("interactions", tuple(number(trial.interactions) for trial in trials), spare=1),
         Column("other work", tuple(share(trial.others) for trial in trials)),
-        Column("targets", tuple(_standing_word(trial.standing) for trial in trials), kept=True),
+        Column("targets", tuple(standing_word(trial.standing) for trial in trials), kept=True),
         Column("", tuple(_trial_remark(trial) for trial in trials)),
     )
     return Table("Trials, in order", tuple(column for column in columns if any(column.cells)))
@@ -231,11 +231,13 @@ def _demand_range(least_s: float, most_s: float) -> str:
     return low if low == high else f"{low.rpartition(' ')[0] if same else low}–{high}"
 
 
-def _value_cell(verdict: TargetVerdict) -> str:
+def value_cell(verdict: TargetVerdict) -> str:
+    """The measured value of a target."""
     return NOT_MEASURED if verdict.value is None else format_measure(verdict.target, verdict.value.value)
 
 
-def _slow_cell(verdict: TargetVerdict) -> str:
+def slow_cell(verdict: TargetVerdict) -> str:
+    """The share of interactions slower than a target's limit, with its interval."""
     if verdict.slow_share is None:
         return NOT_MEASURED
     interval = verdict.slow_share.interval

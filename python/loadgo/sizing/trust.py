@@ -6,10 +6,10 @@ machine may make the capacity another one.
 
 from __future__ import annotations
 
-from loadgo.measures.other_work import BUSY_SHARE, OtherWork
 from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, verdict_in_words
-from loadgo.notation.figures import capitalized, counted, people, share
+from loadgo.notation.figures import capitalized, counted, people
 from loadgo.running.prepared import is_host
+from loadgo.sizing.neighbours import is_quiet, other_work_doubts
 from loadgo.sizing.results import Capacity
 from loadgo.stats.student import INTERVAL_CONFIDENCE
 
@@ -43,8 +43,9 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
     if not capacity.confidence:
         reasons.append("the ends have no confidence")
     elif capacity.confidence < INTERVAL_CONFIDENCE:
-        reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not 95 %")
-    reasons += [] if is_warned and _is_busy(capacity) else _other_work(capacity)
+        reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not {100 * INTERVAL_CONFIDENCE:.0f} %")
+    if is_host(capacity.on):
+        reasons += other_work_doubts(capacity.neighbours, capacity.on, is_warned=is_warned)
     unsteady = [point.users for point in capacity.points if point.valid and not point.steady]
     if unsteady:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
@@ -52,23 +53,6 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
     if doubt is not None and doubt.fitted_users:
         reasons.append(fitted_doubt(doubt.fitted_users))
     return reasons
-
-
-def _other_work(capacity: Capacity) -> list[str]:
-    """The reason that other programs on the host give; empty for a quiet host and for a simulated machine."""
-    if not is_host(capacity.on):
-        return []
-    if capacity.neighbours is None:
-        return ["what other programs took of the host was not measured"]
-    most = capacity.neighbours.most
-    if OtherWork(most).level == "quiet":
-        return []
-    return [f"other programs took up to {share(most)} of the processors' time in a trial"]
-
-
-def _is_busy(capacity: Capacity) -> bool:
-    """Whether a warning says that the host was busy with other things."""
-    return capacity.neighbours is not None and capacity.neighbours.mean > BUSY_SHARE
 
 
 def _grounds(capacity: Capacity) -> str:
@@ -84,6 +68,6 @@ def _grounds(capacity: Capacity) -> str:
         )
     if not is_host(capacity.on):
         grounds += [NOTHING_ELSE_RAN, A_MODEL]
-    elif capacity.neighbours is not None and OtherWork(capacity.neighbours.most).level == "quiet":
+    elif capacity.neighbours is not None and is_quiet(capacity.neighbours):
         grounds.append("the host was quiet")
     return capitalized("; ".join(grounds))

@@ -154,6 +154,22 @@ def _resampled_degrees(before: Floats, after: Floats, units: tuple[int, int]) ->
     return welch_degrees((variances[0], variances[1]), (units[0] - 1, units[1] - 1))
 
 
+def mean_interval(values: Floats, owners: Integers, units: int, weights: Floats | None = None) -> Interval | None:
+    """The interval of a mean that is not negative, where the owners of its values, such as users, are drawn again.
+
+    `weights` are from `drawn`, by default anew. Owners without a value count, too. None with too few of them.
+    """
+    if units < FEWEST_UNITS:
+        return None
+    weights = drawn(units) if weights is None else weights
+    sums, counts = (
+        grouped(np.bincount(owners, part, units).astype(np.float64)) for part in (values, np.ones(len(values)))
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means: Floats = (weights @ sums) / (weights @ counts)
+    return positive_interval(means, units)
+
+
 def quantile_interval(values: Floats, units: int) -> Interval | None:
     """The interval of a quantile of response times, from its resamples as for `positive_interval`.
 

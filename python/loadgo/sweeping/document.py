@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
-from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
+from loadgo.measures.trust import A_MODEL, WIDE_SHARE, Evidence, trust_in_words
 from loadgo.notation.figures import counted, number, share
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
 from loadgo.sweeping.words import (
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 MOST_TABLE_ROWS = 60
 """Largest number of configurations in a text's table; a page and a CSV have all."""
 
-_WIDE_SHARE = 0.1
-"""Half of an interval that is more than this share of its figure is named as a reason for doubt."""
 JSON_KEYS: Keys = {
     Sweep: (
         "bad in_words folder title script measure part points_expected points configurations problems problem_count "
@@ -101,7 +99,7 @@ def _trust(sweep: Sweep) -> str:
         )
         against.append(f"{which} no interval")
     wide = max((_half_width(figure) for figure in finite), default=0.0)
-    if wide > _WIDE_SHARE:
+    if wide > WIDE_SHARE:
         against.append(f"a figure is known within {share(wide)} only (more seeds or longer simulations narrow it)")
     if one_seed:
         against.append("each configuration has one seed, so its interval is from the scatter within one run")

@@ -24,7 +24,7 @@ from loadgo.stats.resample import (
     Integers,
     Interval,
     drawn,
-    grouped,
+    mean_interval,
     positive_interval,
     stretch_count,
     too_short,
@@ -102,15 +102,10 @@ def _mean_interval(sample: Sample) -> Interval | None:
     """The interval of the mean of the answered lines."""
     is_answered = np.isfinite(sample.values_ns)
     values = sample.values_ns[is_answered]
-    intervals = []
-    for owners, weights in ((sample.users, sample.user_draws), (sample.stretches, sample.stretch_draws)):
-        units = int(owners.max()) + 1
-        if units >= FEWEST_UNITS and len(weights) > 1:
-            sums = grouped(np.bincount(owners[is_answered], weights=values, minlength=units).astype(np.float64))
-            counts = grouped(np.bincount(owners[is_answered], minlength=units).astype(np.float64))
-            with np.errstate(invalid="ignore"):
-                intervals.append(positive_interval((weights @ sums) / (weights @ counts), units))
-    return wider(intervals)
+    drawn_owners = ((sample.users, sample.user_draws), (sample.stretches, sample.stretch_draws))
+    return wider(
+        mean_interval(values, owners[is_answered], int(owners.max()) + 1, weights) for owners, weights in drawn_owners
+    )
 
 
 def _throughput(stretch: Stretch, stretches: Integers, *, is_judged: bool) -> dict[str, Any]:

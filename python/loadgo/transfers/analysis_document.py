@@ -9,7 +9,17 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted, digits, in_words, money, seconds, seconds_in_one_unit, share, size
+from loadgo.notation.figures import (
+    capitalized,
+    counted,
+    digits,
+    in_words,
+    money,
+    seconds,
+    seconds_in_one_unit,
+    share,
+    size,
+)
 from loadgo.notation.measures import signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
@@ -115,7 +125,7 @@ def _answer_sentence(breakdown: Apart) -> str:
     sentence = "; ".join(sentences)
     if not sentence:
         return "No transfer moved a byte."
-    return " ".join([f"{sentence[0].upper()}{sentence[1:]}.", *_load_sentences(breakdown)])
+    return " ".join([f"{capitalized(sentence)}.", *_load_sentences(breakdown)])
 
 
 def _load_sentences(breakdown: Apart) -> list[str]:

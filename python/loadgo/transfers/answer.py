@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loadgo.notation.figures import money, price_of
+from loadgo.notation.figures import capitalized, money, price_of
 from loadgo.transfers.prices import Amounts, Prices
 from loadgo.transfers.remedies import ratio_of_rounds
 from loadgo.transfers.rounds import by_method_and_end, median_rows
@@ -34,7 +34,7 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
     if prices.network_gigabyte:
         phrases.append(f"the network takes {price_of(prices.network_gigabyte * amounts.count, prices.currency)}")
     sentence = "; ".join(phrases)
-    return f"{sentence[0].upper()}{sentence[1:]}.{_doubt(complete) if is_open else ''}"
+    return f"{capitalized(sentence)}.{_doubt(complete) if is_open else ''}"
 
 
 def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:

@@ -30,7 +30,7 @@ def sign(folder: Path, files: Sequence[VerifiedFile], key: Path) -> None:
     """Writes `SHA256SUMS` and its signature into the run's folder.
 
     Raises `BadArgument` for a name of a file that a line cannot hold. Raises `Refused` if ssh-keygen does not sign, or
-    if the files cannot be written; then neither is there.
+    if the files cannot be written; then an earlier signature is as it was.
     """
     unfit = [file.name for file in files if "\n" in file.name or "\\" in file.name]
     if unfit:
@@ -43,17 +43,27 @@ def sign(folder: Path, files: Sequence[VerifiedFile], key: Path) -> None:
 
 
 def _write_both(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Writes the files, or none of them: half a signature would break the run."""
-    parts = {name: folder / f"{name}.part" for name in contents}
+    """Writes the files, or leaves those of their names as they were: half a signature would break the run."""
+    new, earlier = ({folder / name: folder / f"{name}.{part}" for name in contents} for part in ("part", "earlier"))
+    placed: list[Path] = []
+    set_aside: list[Path] = []
     try:
         for name, content in contents.items():
-            parts[name].write_bytes(content)
-        for name, part in parts.items():
-            part.replace(folder / name)
+            new[folder / name].write_bytes(content)
+        for path in filter(Path.is_file, new):
+            path.replace(earlier[path])
+            set_aside.append(path)
+        for path, part in new.items():
+            part.replace(path)
+            placed.append(path)
     except OSError as error:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
+        for path in (*new.values(), *placed):
+            path.unlink(missing_ok=True)
+        for path in set_aside:
+            earlier[path].replace(path)
         raise Refused(f"the signature cannot be written into {folder}: {error_in_words(error)}") from error
+    for path in set_aside:
+        earlier[path].unlink()
 
 
 def signature_points(folder: Path, files: Sequence[VerifiedFile], signers: Path | None) -> Iterator[VerifiedPoint]:

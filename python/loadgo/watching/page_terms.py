@@ -6,7 +6,7 @@ import json
 
 from loadgo.documents.palette import STATE_COLORS, category_colors
 from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE
-from loadgo.measures.total_time import KERNEL_CATEGORIES, OWNER_GROUPS, TICK_CATEGORIES, TICK_NS
+from loadgo.measures.total_time import HELD_UP_CATEGORIES, KERNEL_CATEGORIES, OWNER_GROUPS, TICK_CATEGORIES, TICK_NS
 from loadgo.notation.terms import CATEGORY_TERMS
 from loadgo.watching.window import SERVED_STATES_COUNT
 
@@ -17,7 +17,8 @@ TERMS_FILE = "terms.js"
 def terms_module() -> bytes:
     """The module: the states of a user; the term, the sentence and the colour of each category, busy ones first.
 
-    It has the limits of other work on a host, too, and the categories and owners that are no other work.
+    It has the limits of other work on a host, too, and the categories and owners that are no other work. A last list is
+    of the idle time that somebody could have used.
     """
     categories = {
         stored: {"name": CATEGORY_TERMS[stored].name, "meaning": CATEGORY_TERMS[stored].sentence, "colour": color}
@@ -28,6 +29,7 @@ def terms_module() -> bytes:
         "COLOURS": list(STATE_COLORS.values()),
         "WAITS": SERVED_STATES_COUNT,
         "CATEGORIES": categories,
+        "HELD_UP": HELD_UP_CATEGORIES,
         "OWNERS": OWNER_GROUPS,
         "OTHER_WORK": {
             "busy": BUSY_SHARE,

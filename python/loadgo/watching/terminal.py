@@ -12,6 +12,7 @@ import numpy as np
 from loadgo.documents.prose import with_whole_figures
 from loadgo.documents.signs import cut, line
 from loadgo.measures.other_work import OtherWork
+from loadgo.measures.total_time import HELD_UP_CATEGORIES
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, number, people, plain, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
@@ -155,7 +156,7 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     verdict = "Too slow" if is_slow else "Full" if busy >= _FULL_BUSY_SHARE else "Held up" if is_held_up else "Fine"
     p90_in_words = "" if p90 is None else f", p90 {duration(p90)}{_unsteady_in_words(window)}"
     if not window.bands:
-        idle = ((name, part) for name, part in window.time.items() if name in _HELD_UP_CATEGORIES)
+        idle = ((name, part) for name, part in window.time.items() if name in HELD_UP_CATEGORIES)
         category, part = max(idle, key=_share_of_pair, default=("", 0.0))
         if part > _IDLE_CAUSE_SHARE:
             why = f"{share(part)} of the processors' time they were {category_name(category).replace(':', ',')}"
@@ -167,10 +168,6 @@ def _unsteady_in_words(window: WatchWindow) -> str:
     if not window.unsteady:
         return ""
     return f" (with {number(window.unsteady)} of {counted(window.answered, 'answer')} outside the steady phase)"
-
-
-_HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed")
-"""Idle time that somebody could have used."""
 
 
 def _other_work_in_words(work: OtherWork | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from loadgo.cli.app import app
 from loadgo.cli.command_group import built_command
 from loadgo.cli.command_list import LISTED_COMMANDS
-from loadgo.cli.manual_pages import manual_pages
+from loadgo.cli.manual_pages import _roff, manual_pages
 from typer.core import TyperArgument
 from typer.testing import CliRunner
 
@@ -57,3 +58,27 @@ def test_a_warning_of_the_formatter_is_seen(tmp_path: Path) -> None:
     page = tmp_path / "bad.1"
     page.write_text(".TH BAD 1\n.SH NAME\nbad \\- \\fQ bad\n.xyz\n", encoding="utf-8")
     assert shown(page)[1]
+
+
+def test_signs_of_a_shell_stand_in_a_page_as_they_are_typed(tmp_path: Path) -> None:
+    """Without an escape, the formatter shows a tilde and a circumflex as accents, which no shell understands."""
+    content = manual_pages()["loadgo-man.1"]
+    assert r"\(ti/.local/share/man/man1" in content
+    assert "~" not in "".join(manual_pages().values())
+    (page := tmp_path / "loadgo-man.1").write_text(content, encoding="utf-8")
+    assert "~/.local/share/man/man1" in shown(page)[0]
+    page.write_text(content.replace(r"\(ti/.local", f"{_roff('^~')}/.local"), encoding="utf-8")
+    assert "^~/.local" in shown(page)[0]
+
+
+def test_a_page_that_cannot_be_written_is_named_with_the_remedy(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # as on a disk with no more room
+    try:
+        result = CliRunner().invoke(app, ["man", str(tmp_path / "man1")])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert f"{tmp_path / 'man1' / 'loadgo.1'}: File too large: make room there, or name another folder" in told
+    assert list((tmp_path / "man1").iterdir()) == []

@@ -1,13 +1,10 @@
 """Tags and notes: kept whole, never written over unseen, and safe from hostile files."""
 
 import errno
-import fcntl
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +22,7 @@ from loadgo.laboratory.run_notes import (
 )
 from support.made_laboratory import made_runs
 from support.outside import PATIENCE_S
+from support.run_lock import lock_held
 
 _WRITER = """
 import sys
@@ -120,24 +118,14 @@ def test_a_folder_that_stays_locked_is_said_and_nothing_is_written(
 ) -> None:
     monkeypatch.setattr(run_notes, "_LOCK_PATIENCE_S", 0.05)
     (run := tmp_path / "run").mkdir()
-    with _lock_held(tmp_path), pytest.raises(BadArgument, match="locked"):
+    with lock_held(tmp_path), pytest.raises(BadArgument, match="locked"):
         write_notes(run, {"tags": [], "note": "mine"})
     assert os.listdir(run) == []
 
 
 def test_a_run_that_is_being_written_can_have_notes(tmp_path: Path) -> None:
-    with _lock_held(tmp_path):
+    with lock_held(tmp_path):
         assert write_notes(tmp_path, {"tags": [], "note": "going on"}) == read_notes(tmp_path)
-
-
-@contextmanager
-def _lock_held(folder: Path) -> Iterator[None]:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 @pytest.mark.parametrize(

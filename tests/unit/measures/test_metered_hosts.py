@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 from loadgo.documents.as_text import text_document
 from loadgo.measures.metered_hosts import MeteredHosts
+from loadgo.measures.run_warnings import facts_in, facts_of, run_warnings
 from loadgo.measures.summary import summarize
 from loadgo.records.fleet_tables import tables_of_host, tables_of_load
+from loadgo.records.phases import stretch_of
 from loadgo.records.tables import Tables
 from loadgo.reporting.document import report_document
 from loadgo.reporting.words import answer
@@ -67,6 +69,14 @@ def test_a_lost_host_is_told_and_not_compared() -> None:
     assert found.hosts[2].lost is not None
     assert found.hosts[2].busy_share == pytest.approx(0.8, abs=0.1), "its records until then are shown"
     assert "Lost before the end, and not compared: cedar." in answer(summarize(tables, phases="all"))
+
+
+def test_each_page_warns_of_the_same_lost_host_and_of_no_users() -> None:
+    tables = metered_fleet(BUSY_CEDAR, lost={"cedar": "the agent was lost"})
+    (warning,) = run_warnings(facts_in(summarize(tables, phases="all")))
+    assert run_warnings(facts_of(tables, stretch_of(tables, "all"))) == [warning]
+    assert warning.startswith("cedar was lost ")
+    assert warning.endswith("the agent was lost. Its figures end there, and it is not compared.")
 
 
 def test_a_host_without_a_meter_is_compared_in_what_it_has() -> None:

@@ -13,22 +13,17 @@ import pytest
 from loadgo.errors import BadRun
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables
-from loadgo.sizing import rounds
+from loadgo.sizing import trial_log
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import TrialRecord
-from loadgo.sizing.rounds import (
-    MOST_INVALID_TRIALS,
-    REPEAT_PAUSES_S,
-    SearchResult,
-    TrialLength,
-    run_search,
-)
+from loadgo.sizing.rounds import SearchResult, TrialLength, run_search
 from loadgo.sizing.search import outcome_so_far
 from loadgo.sizing.standing import known_range, target_standing
 from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trial_log import MOST_INVALID_TRIALS, REPEAT_PAUSES_S
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exacts
@@ -43,7 +38,7 @@ MakeTrial = Callable[[NextTrial, int], CapacityTrial]
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Removes the pauses before a trial is repeated."""
-    monkeypatch.setattr(rounds, "REPEAT_PAUSES_S", (0.0,) * len(REPEAT_PAUSES_S))
+    monkeypatch.setattr(trial_log, "REPEAT_PAUSES_S", (0.0,) * len(REPEAT_PAUSES_S))
 
 
 def searched(make: MakeTrial, goal: SearchGoal = GOAL, seed: int = 1) -> SearchResult:

@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadgo.sizing import rounds
+from loadgo.sizing import trial_log
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.crossing import LimitCrossing, excess_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
 from loadgo.sizing.points import points_of
-from loadgo.sizing.rounds import REPEAT_PAUSES_S, SearchResult, TrialLength, run_search
+from loadgo.sizing.rounds import SearchResult, TrialLength, run_search
 from loadgo.sizing.search import outcome_so_far
 from loadgo.sizing.standing import known_range
 from loadgo.sizing.targets import parse_targets
+from loadgo.sizing.trial_log import REPEAT_PAUSES_S
 from loadgo.sizing.trials import BatchSums, CapacityTrial
 from support.made_trials import made_trial, slow_share
 
@@ -75,7 +76,7 @@ def test_a_trial_that_was_complete_when_the_interrupt_came_is_used() -> None:
 
 
 def test_an_interrupt_in_the_pause_before_a_repetition_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "REPEAT_PAUSES_S", (30.0,) * len(REPEAT_PAUSES_S))
+    monkeypatch.setattr(trial_log, "REPEAT_PAUSES_S", (30.0,) * len(REPEAT_PAUSES_S))
     found = interrupted_in(1, complete=True, why="9 of 40 lines were sent too late")
     assert len(found.in_order) == 1
     assert found.basis == found.in_order

@@ -10,7 +10,6 @@ from loadgo.sizing.knobs.answer import answer_of, safe_value
 from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
 from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
-from loadgo.sizing.rounds import TrialLengths
 from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
 
@@ -126,7 +125,7 @@ def test_simulated_machines_are_refused_in_words() -> None:
             limit_each=[],
             targets="p90 < 1s",
             settings=RunSettings(),
-            lengths=TrialLengths(),
+            trial_s=30.0,
             most_trials=None,
             seed=1,
             tariff="default",
@@ -164,3 +163,23 @@ def test_a_jump_is_found_between_two_neighbours() -> None:
     answer = answer_of(knob, standing_of(knob, trials, GOAL), GOAL.targets, len(trials), stopped=False)
     assert (answer.end, answer.value, answer.interval) == ("found", 31, (30, 31))
     assert answer.words == "At least 31 processes each keep p90 < 1s; 30 processes do not."
+
+
+@pytest.mark.parametrize(
+    ("vary", "changes", "said"),
+    [
+        ("limit-each.cpus=1:8", {"limit_each": ["cpus=2,pids=9"]}, "`limit_each=cpus=2,pids=9` fixes cpus"),
+        ("limit-each.cpus=1:8", {"limit_each": ["hog-cpu:cpus=2"]}, r"one class: limit-each\.CLASS\.cpus"),
+        ("limit-each.hog-cpu.cpus=1:8", {"limit_each": ["hog-cpu:cpus=2"]}, "leave cpus out of it$"),
+        ("limit.cpus=1:8", {"settings": RunSettings(limit="memory=4G, cpus=1")}, "cpus=1` fixes cpus"),
+    ],
+)  # fmt: skip
+def test_a_limit_that_is_fixed_cannot_be_varied_too(vary: str, changes: dict[str, object], said: str) -> None:
+    """The search would overwrite it without a word."""
+    with pytest.raises(BadArgument, match=said):
+        search_of(vary=vary, **changes)
+
+
+def test_one_class_may_be_varied_beside_the_same_limit_of_all_others() -> None:
+    search = search_of(vary="limit-each.hog-cpu.cpus=1:8", limit_each=["cpus=4", "typical-user:pids=200"])
+    assert search.knob.settings_at(2, search.settings, search.class_limits)[1]["hog-cpu"] == "cpus=2"

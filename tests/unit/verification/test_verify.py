@@ -15,6 +15,7 @@ from loadgo.cli.app import app
 from loadgo.errors import BadRun, Refused
 from loadgo.notation.toml_text import toml_table
 from loadgo.verification.results import Verification
+from loadgo.verification.signature import sign
 from support.places import TESTS
 from typer.testing import CliRunner
 
@@ -360,3 +361,26 @@ def test_a_signature_that_cannot_be_written_leaves_none_of_its_files(run: Path, 
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert sorted(path.name for path in run.iterdir()) == before
     assert loadgo.verify(run).holds
+
+
+def test_a_signature_of_which_one_file_cannot_be_replaced_leaves_the_earlier_one_as_it_was(
+    run: Path, keys: Path
+) -> None:
+    loadgo.verify(run, sign_with=keys / "mine")
+    earlier = (run / "SHA256SUMS").read_bytes()
+    (run / "SHA256SUMS.sig").unlink()
+    (run / "SHA256SUMS.sig" / "folder").mkdir(parents=True)
+    (run / "SHA256SUMS").write_bytes(earlier + b"\n")
+    before = sorted(path.name for path in run.iterdir())
+    with pytest.raises(Refused, match="the signature cannot be written into "):
+        sign(run, [], keys / "other")
+    assert (run / "SHA256SUMS").read_bytes() == earlier + b"\n"
+    assert sorted(path.name for path in run.iterdir()) == before
+
+
+def test_a_run_that_is_signed_again_has_the_new_signature_alone(run: Path, keys: Path) -> None:
+    loadgo.verify(run, sign_with=keys / "other")
+    before = sorted(path.name for path in run.iterdir())
+    loadgo.verify(run, sign_with=keys / "mine")
+    assert sorted(path.name for path in run.iterdir()) == before
+    assert loadgo.verify(run, signers=keys / "signers").holds

@@ -15,6 +15,7 @@ from loadgo.records.tables import read_conditions
 from loadgo.watching.server import PageMessages
 from loadgo.watching.window import window_of
 from support.fleets import growing_metering, metered_fleet, written_metering
+from support.run_lock import lock_held
 from support.watched import heads
 
 BUSY = (0.2, 0.3, 0.95)
@@ -92,6 +93,21 @@ def test_a_host_that_sends_nothing_any_more_does_not_hold_the_others_back(tmp_pa
     late = streams.new_rows()["time"]
     assert late["at_ns"].min() == 17_000_000_000, "what comes too late is not before what was given"
     assert late["at_ns"].is_sorted()
+
+
+def test_at_the_end_no_row_waits_for_a_host_that_sends_nothing_any_more(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    hosts = growing_metering(folder, metered_fleet((0.2, 0.6), seconds=20), {"ash": 0.0, "birch": 0.0})
+    following = follow(folder)
+    with lock_held(folder):
+        hosts["ash"].come(4)
+        hosts["birch"].come(20)
+        assert following.new_rows()["time"]["at_ns"].max() == 17_000_000_000
+        assert not following.ended
+    rest = following.new_rows()["time"]
+    assert following.ended
+    assert rest["at_ns"].unique().to_list() == [18_000_000_000, 19_000_000_000, 20_000_000_000]
+    assert set(rest["host"].cast(pl.String)) == {"birch"}
 
 
 def test_a_picture_of_hosts_fits_the_smallest_screen(ended: Path) -> None:

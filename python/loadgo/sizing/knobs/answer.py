@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loadgo.notation.figures import counted, in_words
+from loadgo.notation.figures import capitalized, counted, in_words
 from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import Target
 from loadgo.sizing.knobs.knob import Knob
@@ -42,14 +42,14 @@ def _crossed(knob: Knob, standing: KnobStanding, crossing: LimitCrossing, target
     interval = (max(crossing.low, knob.low), min(crossing.high, knob.high))
     value = min(max(crossing.users, interval[0]), interval[1])
     shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)})"
-    words = f"{standing.side.capitalize()} {shown} keep {targets}.{_other_end(knob, standing)}"
+    words = f"{capitalized(standing.side)} {shown} keep {targets}.{_other_end(knob, standing)}"
     return KnobAnswer("found", value, interval, words)
 
 
 def _neighbours(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:
     met, missed = bracket if standing.side == "at most" else (bracket[1], bracket[0])
     shown = f"{knob.in_words(met)}{_each(knob)}"
-    words = f"{standing.side.capitalize()} {shown} keep {targets}; {knob.in_words(missed)} do not."
+    words = f"{capitalized(standing.side)} {shown} keep {targets}; {knob.in_words(missed)} do not."
     return KnobAnswer("found", met, bracket, words)
 
 
@@ -57,7 +57,7 @@ def _bracketed(knob: Knob, standing: KnobStanding, bracket: tuple[float, float],
     low, high = bracket
     met = low if standing.side == "at most" else high
     words = (
-        f"{standing.side.capitalize()} {knob.in_words(met)}{_each(knob)} keep {targets}; the answer lies between "
+        f"{capitalized(standing.side)} {knob.in_words(met)}{_each(knob)} keep {targets}; the answer lies between "
         f"{knob.in_words(low)} and {knob.in_words(high)}, and the trials do not show where."
     )
     return KnobAnswer("open", met, bracket, words)
@@ -65,12 +65,14 @@ def _bracketed(knob: Knob, standing: KnobStanding, bracket: tuple[float, float],
 
 def _without_bracket(knob: Knob, standing: KnobStanding, targets: str, trials: int) -> KnobAnswer:
     tried, stands = sorted(standing.stands), set(standing.stands.values())
-    if stands == {"met"}:
-        shown = f"{knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)}"
-        return KnobAnswer("every value", tried[-1], (tried[0], tried[-1]), f"Every value from {shown} keeps {targets}.")
-    if stands == {"missed"}:
-        shown = f"{knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)}"
-        return KnobAnswer("no value", None, None, f"No value from {shown} keeps {targets}.")
+    if stands in ({"met"}, {"missed"}):
+        is_whole_range = {knob.rounded(knob.low), knob.rounded(knob.high)} <= set(tried)
+        values = "value" if is_whole_range else "tried value"
+        shown = f"{values} from {knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)} keeps {targets}."
+        if stands == {"missed"}:
+            return KnobAnswer("no value" if is_whole_range else "open", None, None, f"No {shown}")
+        end: KnobEnd = "every value" if is_whole_range else "open"
+        return KnobAnswer(end, tried[-1], (tried[0], tried[-1]), f"Every {shown}")
     words = f"Not decided: {counted(trials, 'trial')} do not show whether a value of {knob.text} keeps {targets}."
     return KnobAnswer("open", None, None, words)
 

@@ -85,7 +85,7 @@ def capacity_of_limit(
         limit_each=texts_of(limit_each),
         targets=target,
         settings=RunSettings(think, typing, (), limit, None, meters, driver),
-        lengths=trial_lengths_on_host(options),
+        trial_s=trial_lengths_on_host(options).shortest_s,
         most_trials=trials,
         seed=seed,
         tariff=tariff,

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document, Points
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, counted, number, people, seconds, share
-from loadgo.sizing.answer import format_measure
+from loadgo.notation.figures import counted, number, people, seconds, share
+from loadgo.sizing.document import STOPPED_WARNING
 from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
-from loadgo.sizing.knobs.trust import busy_warning, knob_trust
+from loadgo.sizing.knobs.trust import knob_trust
+from loadgo.sizing.neighbours import busy_warning, neighbours_of
+from loadgo.sizing.tables import slow_cell, standing_word, value_cell
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -23,7 +25,7 @@ JSON_KEYS: dict[type, str] = {
     **CAPACITY_KEYS,
     KnobCapacity: (
         "bad script on knob users settings targets end side answer interval in_words points classes each_trial values "
-        "seconds limit_warnings recommended"
+        "seconds limit_warnings why notes recommended"
     ),
     Knob: "text scope class=user_class name low high",
     KnobPoint: "value standing figures",
@@ -44,7 +46,7 @@ def knob_document(answered: KnobCapacity) -> Document:
 
         return knob_charts(answered)
 
-    doubts = [*busy_warning(answered), *_warnings(answered)]
+    doubts = [*busy_warning(neighbours_of(answered.each_trial), answered.on), *_warnings(answered)]
     targets = "; ".join(target.text for target in answered.targets)
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
     load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
@@ -66,11 +68,9 @@ def _item(file: RecommendedFile) -> tuple[str, ...]:
 
 
 def _warnings(answered: KnobCapacity) -> list[str]:
-    stopped = (
-        ["The search was stopped: the answer comes from the complete trials."] if answered.end == "stopped" else []
-    )
-    invalid = dict.fromkeys(record.why for record in answered.each_trial if not record.valid)
-    return [*stopped, *(f"A trial is not valid, and no line uses it: {why}." for why in invalid)]
+    stopped = [STOPPED_WARNING] if answered.end == "stopped" else []
+    invalid = dict.fromkeys(record.why for record in answered.each_trial if record.used and not record.valid)
+    return [*stopped, *([f"No trial is valid: {'; '.join(invalid)}."] if invalid else [])]
 
 
 def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
@@ -85,7 +85,7 @@ def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
                 + (f" They are in {answered.folder}." if answered.folder else ""),
             )
         )
-    return notes
+    return [*notes, *(("Left out", note) for note in answered.notes)]
 
 
 def _runs(answered: KnobCapacity) -> list[str]:
@@ -101,31 +101,18 @@ def _curve_table(answered: KnobCapacity) -> Table:
     columns = [
         column(answered.knob.text, lambda point: answered.knob.in_words(point.value)),
         *(
-            column(target.text, lambda point, index=index: _value_cell(point, index))  # type: ignore[misc]
+            column(target.text, lambda point, index=index: value_cell(point.figures.verdicts[index]))  # type: ignore[misc]
             for index, target in enumerate(answered.targets)
         ),
         *(
-            column(f"over {seconds(target.limit)}", lambda point, index=index: _slow_cell(point, index))  # type: ignore[misc]
+            column(f"over {seconds(target.limit)}", lambda point, index=index: slow_cell(point.figures.verdicts[index]))  # type: ignore[misc]
             for index, target in enumerate(answered.targets)
             if target.share is not None
         ),
-        column("targets", lambda point: "undecided" if point.standing == "open" else point.standing),
+        column("targets", lambda point: standing_word(point.standing)),
         column("trials", lambda point: number(point.figures.trials), spare=3),
         column("interactions", lambda point: number(point.figures.interactions), spare=4),
         column("processors", lambda point: share(point.figures.utilisation.get("processors")), spare=2),
         column("other work", lambda point: share(point.figures.others), spare=1),
     ]
     return Table("Measured, by the limit", tuple(columns), charts=("capacity-of-limit",))
-
-
-def _value_cell(point: KnobPoint, index: int) -> str:
-    verdict = point.figures.verdicts[index]
-    return NOT_MEASURED if verdict.value is None else format_measure(verdict.target, verdict.value.value)
-
-
-def _slow_cell(point: KnobPoint, index: int) -> str:
-    slow = point.figures.verdicts[index].slow_share
-    if slow is None:
-        return NOT_MEASURED
-    interval = slow.interval
-    return share(slow.value) + ("" if interval is None else f" ({share(interval.low)} to {share(interval.high)})")

@@ -5,32 +5,37 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from loadgo.errors import BadArgument, LoadgoError
-from loadgo.notation.figures import counted, people, seconds
+from loadgo.errors import BadArgument
+from loadgo.notation.figures import counted, people
 from loadgo.notation.quantities import user_count
-from loadgo.records.run_file import make_folder
 from loadgo.running.host import parse_limit_each
 from loadgo.running.prepared import THIS_HOST, RunSettings
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.early_end import reported_trial, trial_watcher
 from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, safe_value
-from loadgo.sizing.knobs.knob import Knob, parse_class_limits, parse_knob
+from loadgo.sizing.knobs.knob import Knob, check_not_fixed, parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import recommended_files
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
-from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, next_value, standing_of
+from loadgo.sizing.knobs.rounds import KnobRounds, run_knob_rounds
+from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, standing_of
 from loadgo.sizing.mix import UserMix
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import point_of
-from loadgo.sizing.results import ReportProgress, TrialRecord
+from loadgo.sizing.results import ReportProgress
 from loadgo.sizing.rounds import TrialLengths
-from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
+from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial, settings_in_words, write_result
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
+from loadgo.sizing.trial_log import trial_record
+from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MOST_TRIALS = 16
 """Largest number of trials by default."""
+RESULT_FILE, RECOMMENDED_FOLDER = "capacity-of-limit.json", "recommended"
+"""The file of the result, and the folder of the files to put in place, beside the trials."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,8 @@ class KnobSearch:
     targets: str | Sequence[str]
     settings: RunSettings
     class_limits: Mapping[str, str]
-    lengths: TrialLengths
+    trial_s: float
+    """Length of each trial, without its warm-up."""
     most_trials: int
     seed: int
     tariff: str
@@ -66,7 +72,7 @@ def knob_search(
     limit_each: Sequence[str],
     targets: str | Sequence[str],
     settings: RunSettings,
-    lengths: TrialLengths,
+    trial_s: float,
     most_trials: int | None,
     seed: int,
     tariff: str,
@@ -87,6 +93,7 @@ def knob_search(
     if count is None:
         raise BadArgument("`vary` needs the number of users: `users=20`, or a mix of classes").about("vary", "users")
     everybody, by_class = parse_class_limits(limit_each, classes)
+    check_not_fixed(knob, settings.limit, everybody, by_class)
     search = KnobSearch(
         script_or_mix=script_or_mix,
         knob=knob,
@@ -94,7 +101,7 @@ def knob_search(
         targets=targets,
         settings=replace(settings, limit_each=everybody),
         class_limits=by_class,
-        lengths=lengths,
+        trial_s=trial_s,
         most_trials=most_trials or DEFAULT_MOST_TRIALS,
         seed=seed,
         tariff=tariff,
@@ -113,31 +120,16 @@ def find_knob(
     if progress is not None:
         for warning in site.limit_warnings:
             progress(warning)
-        most_s = search.most_trials * 2 * search.lengths.shortest_s
-        length = seconds(search.lengths.shortest_s)
-        progress(
-            f"{people(search.users)}, {search.knob.text}: at most {counted(search.most_trials, 'trial')} of {length}, "
-            f"each after a warm-up: {seconds(most_s)} at most, without log-ins"
-        )
-    trials: list[KnobTrial] = []
+        limits = TrialLengths(search.trial_s, search.trial_s).search_in_words(search.most_trials)
+        progress(f"{people(search.users)}, {search.knob.text}: {limits}")
+
+    def report(each: KnobTrial) -> None:
+        if progress is not None:
+            progress(_trial_in_words(search, each, goal))
+
     with catch_stop_signals() as stop:
-        while len(trials) < search.most_trials and not stop.is_set():
-            standing = standing_of(search.knob, trials, goal) if trials else KnobStanding({}, "at most", None, None)
-            value = next_value(search.knob, trials, standing)
-            if value is None:
-                break
-            try:
-                trial = _trial(search, goal, value, len(trials), stop, trial_progress)
-            except (LoadgoError, OSError, KeyboardInterrupt) as error:
-                if not trials or (isinstance(error, KeyboardInterrupt) and not stop.is_set()):
-                    raise
-                break
-            if stop.is_set():
-                break
-            trials.append(trial)
-            if progress is not None:
-                progress(_trial_in_words(search, trial, goal))
-        return _result(search, site, goal, trials, stopped=stop.is_set())
+        run_one = partial(_trial, search, goal, stop, trial_progress)
+        return result_of(search, site, goal, run_knob_rounds(run_one, search.knob, goal, stop, report))
 
 
 def _goal(search: KnobSearch, site: TrialSite) -> SearchGoal:
@@ -152,17 +144,15 @@ def _goal(search: KnobSearch, site: TrialSite) -> SearchGoal:
 def _trial(
     search: KnobSearch,
     goal: SearchGoal,
-    tried_value: float,
-    index: int,
     stop: threading.Event,
     report: ReportTrial | None,
-) -> KnobTrial:
+    tried_value: float,
+    index: int,
+) -> CapacityTrial:
     site = search.site_at(tried_value)
     step = f"trial {index + 1} of at most {search.most_trials}: {search.knob.option(tried_value)}"
-    length_s = search.lengths.shortest_s
-    watch = reported_trial(trial_watcher(stop, goal.targets, True), report, length_s, step)
-    trial = run_trial(site, goal.targets, TrialLoad(search.users, search.seed + index, None, length_s), watch)
-    return KnobTrial(tried_value, replace(trial, index=index))
+    watch = reported_trial(trial_watcher(stop, goal.targets, True), report, search.trial_s, step)
+    return run_trial(site, goal.targets, TrialLoad(search.users, search.seed + index, None, search.trial_s), watch)
 
 
 def _trial_in_words(search: KnobSearch, each: KnobTrial, goal: SearchGoal) -> str:
@@ -174,11 +164,13 @@ def _trial_in_words(search: KnobSearch, each: KnobTrial, goal: SearchGoal) -> st
     return f"{search.knob.in_words(each.value)}, {each.trial.counted:,} interactions: {', '.join(shown)}"
 
 
-def _result(
-    search: KnobSearch, site: TrialSite, goal: SearchGoal, trials: Sequence[KnobTrial], *, stopped: bool
-) -> KnobCapacity:
-    standing = standing_of(search.knob, trials, goal) if trials else KnobStanding({}, "at most", None, None)
-    answer = answer_of(search.knob, standing, goal.targets, len(trials), stopped=stopped)
+def result_of(search: KnobSearch, site: TrialSite, goal: SearchGoal, rounds: KnobRounds) -> KnobCapacity:
+    """The answer from the rounds of a search. Keeps it in the search's folder, if it has one."""
+    trials, in_order = rounds.trials, rounds.in_order
+    used = {each.trial.index for each in trials}
+    standing = standing_of(search.knob, trials, goal)
+    answer = answer_of(search.knob, standing, goal.targets, len(in_order), stopped=rounds.stopped)
+    answer = replace(answer, words=" ".join([answer.words, *rounds.remarks]))
     points = tuple(
         KnobPoint(
             value, stands, point_of([each.trial for each in trials if each.value == value], goal.targets, live=True)
@@ -198,41 +190,20 @@ def _result(
         in_words=answer.words,
         points=points,
         classes=() if site.mix is None else site.mix.classes,
-        each_trial=tuple(_record(each, standing) for each in trials),
-        values=tuple(each.value for each in trials),
-        seconds=sum(each.trial.elapsed_s for each in trials),
-        settings=_settings(search),
+        each_trial=tuple(trial_record(each.trial, goal, is_used=each.trial.index in used) for each in in_order),
+        values=tuple(each.value for each in in_order),
+        seconds=sum(each.trial.elapsed_s for each in in_order),
+        settings=settings_in_words(search.settings, search.class_limits),
         limit_warnings=site.limit_warnings,
+        why=rounds.why,
+        notes=tuple(
+            f"a trial with {search.knob.option(each.value)}, which is not valid: {each.trial.why}."
+            for each in rounds.left_out
+            if not each.trial.valid
+        ),
         recommended=_recommended(search, answer, standing, trials),
     )
     return knob_capacity if search.out is None else keep_files(knob_capacity, search.out)
-
-
-def _settings(search: KnobSearch) -> tuple[str, ...]:
-    settings = search.settings
-    named = {"think": settings.think, "limit": settings.limit, "limit-each": settings.limit_each}
-    shown = [f"{name} {value}" for name, value in named.items() if value is not None]
-    return (*shown, *(f"limit-each {name}:{text}" for name, text in search.class_limits.items()))
-
-
-def _record(each: KnobTrial, standing: KnobStanding) -> TrialRecord:
-    trial = each.trial
-    return TrialRecord(
-        users=trial.users,
-        name=trial.name,
-        seconds=trial.seconds,
-        interactions=trial.counted,
-        standing=standing.stands[each.value],
-        others=trial.others,
-        used=trial.valid,
-        valid=trial.valid,
-        why=trial.why,
-        cut_short=trial.cut_short,
-        interrupted=trial.interrupted,
-        censored=trial.censored,
-        late=trial.late,
-        unclear=trial.unclear,
-    )
 
 
 def _recommended(
@@ -254,13 +225,11 @@ def _recommended(
 
 
 def keep_files(answered: KnobCapacity, folder: Path) -> KnobCapacity:
-    """Writes the recommended files and the result below `folder`, beside the trials. Raises `OSError`."""
+    """The result, after writing it and the recommended files below `folder`, beside the trials."""
     from loadgo.sizing.knobs.document import knob_json
 
-    make_folder(folder)
-    (folder / "capacity-of-limit.json").write_text(knob_json(answered), encoding="utf-8")
-    for file in answered.recommended:
-        path = folder / "recommended" / file.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file.content, encoding="utf-8")
-    return replace(answered, folder=folder / "recommended") if answered.recommended else answered
+    files = {RESULT_FILE: knob_json(answered)}
+    files |= {f"{RECOMMENDED_FOLDER}/{file.path}": file.content for file in answered.recommended}
+    if note := write_result(folder, files):
+        return replace(answered, notes=(*answered.notes, note))
+    return replace(answered, folder=folder / RECOMMENDED_FOLDER) if answered.recommended else answered

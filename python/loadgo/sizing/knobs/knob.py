@@ -102,6 +102,25 @@ def parse_knob(text: str) -> Knob:
         return knob
 
 
+def check_not_fixed(knob: Knob, limit: str | None, limit_each: str | None, class_limits: Mapping[str, str]) -> None:
+    """Raises `BadArgument` if the limit that a search varies has a value already, which the search would overwrite.
+
+    One class may differ from all others in a limit that these have.
+    """
+    remedy = f"leave {knob.name} out of it"
+    given: list[tuple[str, str | None]] = [("limit=", limit)]
+    if knob.user_class:
+        given = [(f"limit_each={knob.user_class}:", class_limits.get(knob.user_class))]
+    elif knob.scope == "limit-each":
+        of_classes = [(f"limit_each={name}:", limits) for name, limits in class_limits.items()]
+        given = [("limit_each=", limit_each), *of_classes]
+        remedy += f", or vary it for one class: limit-each.CLASS.{knob.name}" if of_classes else ""
+    for place, limits in given:
+        if any(part.partition("=")[0].strip() == knob.name for part in (limits or "").split(",")):
+            told = f"`{place}{limits}` fixes {knob.name}, and `vary` is to find it for the same users: {remedy}"
+            raise BadArgument(told).about("vary", "limit", "limit_each")
+
+
 def parse_class_limits(texts: Sequence[str], classes: Sequence[str]) -> tuple[str | None, dict[str, str]]:
     """The limits of each user, and those of users of single classes: `cpus=2` and `hog-cpu:cpus=0.5`.
 

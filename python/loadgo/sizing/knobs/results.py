@@ -61,6 +61,10 @@ class KnobCapacity(Result, presented_by="loadgo.sizing.knobs.presentation:presen
     """The time of all trials, log-ins included."""
     settings: tuple[str, ...]
     limit_warnings: tuple[str, ...]
+    why: str
+    """The reason why the search ended before its answer was precise enough, which `in_words` has too; else empty."""
+    notes: tuple[str, ...]
+    """Phrases for what was left out: trials, and files that could not be written."""
     recommended: tuple[RecommendedFile, ...]
     folder: Path | None = None
     """The folder of the recommended files, if they were written."""

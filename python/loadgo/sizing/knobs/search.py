@@ -89,9 +89,14 @@ def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> Kn
     return KnobStanding(stands, side, bracket, crossing)
 
 
-def next_value(knob: Knob, trials: Sequence[KnobTrial], standing: KnobStanding) -> float | None:
-    """The value of the next trial; None if the answer is precise enough, or nothing is left to try."""
-    tried = [each.value for each in trials]
+def next_value(
+    knob: Knob, trials: Sequence[KnobTrial], standing: KnobStanding, given_up: Sequence[float] = ()
+) -> float | None:
+    """The value of the next trial; None if the answer is precise enough, or nothing is left to try.
+
+    Values that were given up, since no trial with them was valid, count as tried.
+    """
+    tried = [*(each.value for each in trials), *given_up]
     for value in first_values(knob):
         if value not in tried:
             return value
@@ -114,8 +119,8 @@ def next_value(knob: Knob, trials: Sequence[KnobTrial], standing: KnobStanding) 
 
 def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> float:
     """A value within the bracket, of those that were tried least."""
-    thirds = [knob.rounded(low * (high / low) ** (part / 4)) for part in (1, 2, 3)]
-    return min(thirds, key=tried.count)
+    quarters = [knob.rounded(low * (high / low) ** (part / 4)) for part in (1, 2, 3)]
+    return min(quarters, key=tried.count)
 
 
 def _undecided(tried: Sequence[float], standing: KnobStanding) -> float | None:

@@ -1,12 +1,11 @@
 // The answer in one sentence: is it fine, what is full, who waits for what; watching/terminal.py gives the same one.
 import { isIdle, waits } from "./figures.js";
 import { STATES } from "./states.js";
-import { CATEGORIES, OTHER_WORK } from "./terms.js";
+import { CATEGORIES, HELD_UP, OTHER_WORK } from "./terms.js";
 import { duration, number, share } from "./words.js";
 
 const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
 const CAUSES = { "CPU wait": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for the disk", "other wait": "waiting for something that is not metered" };
-const HELD_UP = ["idle page wait", "idle disk wait", "idle governed"];
 
 export function answer(told, window, everybody, target) {
   const busiest = told.hosts[0], busy = busiest ? busiest.share : busyShare(told);
