@@ -34,7 +34,7 @@ const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nline
                       [beside]\nSERVICE = \"sh -c 'echo here; sleep 1000'\"\n";
 
 /// A user who types for some seconds.
-const LONG_SCRIPT: &str = "name = \"long\"\nlogin = \"sh\"\nthink = \"200ms\"\nlines = [{ type = \"echo a\", repeat = 20 }]\n";
+const LONG_SCRIPT: &str = "name = \"long\"\nlogin = \"sh\"\nthink = \"fixed(200ms)\"\nlines = [{ type = \"echo a\", repeat = 20 }]\n";
 /// Numbers of interactions after which the time of day is set, each with the change in seconds.
 const STEPS_OF_CLOCK: [(u64, i64); 2] = [(3, 3600), (10, -7200)];
 
