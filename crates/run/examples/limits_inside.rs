@@ -1,5 +1,5 @@
-//! The first process of a second kernel: runs with limits in a group of an ordinary user, as below a service manager, and a run
-//! during which somebody sets the clock.
+//! The first process of a second kernel: runs with limits in a group of an ordinary user, as below a service manager. Another run goes
+//! on while somebody sets the time of day.
 //!
 //! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has only a shell and `sleep` besides. Each printed
 //! line is `loadgo`, the limit, a subject, and a result, with tabs between. The last line is `loadgo`, `end`.
@@ -34,7 +34,8 @@ const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nline
                       [beside]\nSERVICE = \"sh -c 'echo here; sleep 1000'\"\n";
 
 /// A user who types for some seconds.
-const LONG_SCRIPT: &str = "name = \"long\"\nlogin = \"sh\"\nthink = \"fixed(200ms)\"\nlines = [{ type = \"echo a\", repeat = 20 }]\n";
+const LONG_SCRIPT: &str =
+    "name = \"long\"\nlogin = \"sh\"\nthink = \"fixed(200ms)\"\nlines = [{ type = \"echo a\", repeat = 20 }]\n";
 /// Numbers of interactions after which the time of day is set, each with the change in seconds.
 const STEPS_OF_CLOCK: [(u64, i64); 2] = [(3, 3600), (10, -7200)];
 

@@ -106,7 +106,7 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
 
 
 def _left_out_line(left_out: Sequence[str], width: int) -> str:
-    """What has no room, as far as it fits into the line, and how much more there is."""
+    """Names the parts without room, as far as these fit into the line, and counts the others."""
     lines = [_left_out(left_out, named) for named in range(len(left_out), 0, -1)]
     return next((line for line in lines if len(line) <= width), lines[-1])
 

@@ -12,7 +12,7 @@ pub struct UserLimitRow {
     pub span_ns: u64,
     /// The user.
     pub user: UserId,
-    /// What the kernel counted in the span; the peak of memory is that since the log-in.
+    /// The kernel's counts in the span; the peak of memory is that since the log-in.
     pub counts: LimitCounts,
 }
 

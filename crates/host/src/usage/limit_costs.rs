@@ -41,7 +41,7 @@ impl LimitCosts {
     }
 }
 
-/// What was counted from `before` to `now`, but for the peak of memory, which is that of now.
+/// The counts from `before` to `now`, but for the peak of memory, which is that of now.
 fn added(now: &LimitCounts, before: &LimitCounts) -> LimitCounts {
     let added = |count: fn(&LimitCounts) -> Option<u64>| count(now).map(|value| value.saturating_sub(count(before).unwrap_or(0)));
     LimitCounts {
