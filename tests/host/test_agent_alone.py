@@ -14,6 +14,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.hosts.delivery import find_agent_program
+from loadgo.notation.terms import CATEGORY_TERMS
 from support.outside import LOOK_EVERY_S, NEEDS_ROOT, PATIENCE_S, finished, wait_until
 
 PAGES = 16_384
@@ -91,6 +92,15 @@ def test_the_shares_of_the_processors_time_add_up(agent: str, meters: str) -> No
     ended = done([agent, "meter", "--for", "1s", "--meters", meters])
     assert ended.returncode == status_by_losses(ended.stdout), ended.stderr
     check_shares(ended.stdout)
+
+
+@NEEDS_ROOT
+def test_the_words_of_a_metering_are_those_of_loadgo_meter(agent: str) -> None:
+    ended = done([agent, "meter", "--meters", "exact", "--", sys.executable, "-c", TOUCHING])
+    named = set(shares_by_name(ended.stderr))
+    terms = {term.name for term in CATEGORY_TERMS.values()}
+    assert {"user mode", "system call", "page fault", "page-table fault"} <= named
+    assert named <= terms, named - terms
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
