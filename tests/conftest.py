@@ -55,7 +55,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Root's tests have a place that no other pytest knows."""
+    """Checks the names of files in `WAIT_LONGEST`. Root's tests have a place that no other pytest knows."""
+    gone = [name for name in WAIT_LONGEST if not [*TESTS.glob(f"*/{name}.py")]]
+    if gone:
+        raise pytest.UsageError(f"WAIT_LONGEST in {__file__} names files that are not there: {', '.join(gone)}")
     if os.geteuid() == 0 and not config.option.basetemp:
         config.option.basetemp = tempfile.mkdtemp(prefix="loadgo-tests-")
 

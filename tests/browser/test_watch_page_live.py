@@ -14,8 +14,9 @@ from loadgo.records.following import latest_ns
 from loadgo.records.tables import tables
 from loadgo.watching.terminal import answer
 from loadgo.watching.window import window_of
-from support.fleets import metered_fleet, written_metering
+from support.fleets import metered_fleet
 from support.outside import PATIENCE_S, Bench, wait_until
+from support.run_files import written_run
 from support.watched import NEEDS_CHROMIUM, PHONE, SHORT, Served, Sight, address_in, looked_at, served
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def test_this_host_is_seen_without_a_run(browser: Browser) -> None:
 
 
 def test_several_hosts_have_a_band_each_and_the_page_names_the_busiest(browser: Browser, tmp_path: Path) -> None:
-    run = written_metering(tmp_path / "hosts", metered_fleet((0.2, 0.3, 0.95)))
+    run = written_run(tmp_path / "hosts", metered_fleet((0.2, 0.3, 0.95)))
     with served(str(run)) as page, looked_at(browser, page, PHONE) as sight:
         sight.wait("document.querySelectorAll('#processes tbody tr').length === 3")
         assert [name for name, _ in sight.table("processes")] == ["cedar", "birch", "ash"]

@@ -11,14 +11,24 @@ import loadgo
 import pytest
 from loadgo.errors import BadArgument, BadRun
 from loadgo.records.tables import read_stream
-from support.outside import NEEDS_ROOT, Bench, groups_of, left_behind, wait_until, with_own_state
+from loadgo.running import bundled
+from support.outside import (
+    NEEDS_ROOT,
+    NOBODY,
+    Bench,
+    groups_of,
+    left_behind,
+    readable_by_all,
+    wait_until,
+    with_own_state,
+)
 
 pytestmark = NEEDS_ROOT
 
 SPIN = "(timeout 5 sh -c 'while :; do :; done' & timeout 5 sh -c 'while :; do :; done' & wait)"
 OWN_GROUP = r"p=$(sed -n 's/.*:\(\/.*loadgo.*u1\)$/\1/p' /proc/self/cgroup | head -n 1)"
 COUNTERS = "/sys/fs/cgroup/cpu$p/cpu.stat /sys/fs/cgroup/cpuacct$p/cpuacct.usage /sys/fs/cgroup$p/cpu.stat"
-HOGS = tuple(f"hog-{name}" for name in ("cpu", "disk", "fork", "idle", "memory", "terminal"))
+HOGS = [name for name in bundled.script_names() if name.startswith("hog-")]
 
 
 @pytest.fixture
@@ -157,8 +167,6 @@ def test_python_has_the_same_limits(bench: Bench) -> None:
 
 
 def test_without_privileges_the_limit_is_refused_with_the_remedy(bench: Bench) -> None:
-    from support.outside import NOBODY, readable_by_all
-
     readable_by_all(bench)
     script = bench.script('think = "none"\nlines = ["true"]\n')
     told = bench.loadgo("run", script, "--limit-each", "pids=50", "--out", "no", status=2, before=NOBODY)
@@ -169,8 +177,6 @@ def test_without_privileges_the_limit_is_refused_with_the_remedy(bench: Bench) -
 @pytest.mark.parametrize("name", HOGS)
 def test_a_hog_ends_by_itself_and_leaves_nothing(name: str, bench: Bench) -> None:
     """Each hog runs whole, with small numbers, under limits that stop none of its lines from ending."""
-    from loadgo.running import bundled
-
     text = bundled.find_script(name).text
     small = {
         "SECONDS": '"1"',

@@ -29,6 +29,7 @@ ROUND_TRIP_S = 0.04
 """The clocks are known to half of this: a busy machine may add four times as much before records have no place."""
 
 HOUR_S = 3600
+HOUR_NS = HOUR_S * 10**9
 
 
 @pytest.fixture
@@ -87,18 +88,18 @@ def test_a_clock_there_that_is_an_hour_ahead_changes_no_figure(tmp_path: Path) -
         (tmp_path / "work.toml").write_text(SCRIPT)
         far.run("work.toml", "--on", FAR, "--users", "2", "--passes", "30")
         run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
-        offsets = [exchange["offset_ns"] for exchange in run["clock"]["exchanges"]]
-        assert all(abs(offset - HOUR_S * 1e9) < 1e9 for offset in offsets), offsets
-        assert run["clock"]["bound_ns"] < 1e8
+        for exchange in run["clock"]["exchanges"]:
+            assert abs(exchange["offset_ns"] - HOUR_NS) <= exchange["bound_ns"], "an hour, as exactly as it is known"
+        # What the hour has come into is off by an hour: half of it tells the two apart, however busy the host is.
         length_ns = run["wall_s"] * 1e9
         assert tables.time["at_ns"].n_unique() >= 3
-        assert tables.time["at_ns"].max() < length_ns + 2e9, "the meters lie on the clock of the run"
-        assert (tables.time["span_ns"] < 3e9).all(), "no span has the hour in it"
+        assert tables.time["at_ns"].max() < length_ns + HOUR_NS / 2, "the meters lie on the clock of the run"
+        assert (tables.time["span_ns"] < HOUR_NS / 2).all(), "no span has the hour in it"
         spans = tables.time.unique("at_ns")["span_ns"].sum()
         assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans, rel=0.02)
         lines = tables.interactions
         assert lines["cpu_user_ns"].null_count() < len(lines), "usage is placed by the same clock"
-        assert (lines["response_there_ns"].drop_nulls() < 60e9).all()
+        assert (lines["response_there_ns"].drop_nulls() < HOUR_NS / 2).all()
 
 
 BALANCER = """#!/bin/sh

@@ -118,6 +118,7 @@ EXPECTED = {
 def test_every_bundled_script_is_looked_at_here() -> None:
     """The hogs have tests of their own (`test_limit_each.py`), with small numbers."""
     hogs = {name for name in bundled.script_names() if name.startswith("hog-")}
+    assert len(hogs) == 6
     assert set(bundled.script_names()) == set(EXPECTED) | hogs
 
 

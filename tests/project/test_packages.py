@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
+import loadgo
 import pytest
 from loadgo.hosts.delivery import find_agent_program
+from support.outside import NEEDS_ROOT
 from support.places import PROJECT
 
 FILES = [
@@ -39,6 +44,34 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return packages(tmp_path_factory.mktemp("packages"))
 
 
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A folder with what `scripts/packages` reads of a clone, and with an empty dist/."""
+    clone = tmp_path / "clone"
+    (clone / "dist").mkdir(parents=True)
+    (clone / "scripts").mkdir()
+    for name in ("Cargo.toml", "LICENSE-MIT", "LICENSE-APACHE", "scripts/packages"):
+        shutil.copy(PROJECT / name, clone / name)
+    shutil.copytree(PROJECT / "packaging", clone / "packaging")
+    return clone
+
+
+def wheel(clone: Path, build: str = "") -> Path:
+    """A wheel in dist/ that has the agent alone, without a permission to execute it, as unzipping leaves it."""
+    path = clone / f"dist/loadgo-{loadgo.__version__}-{build}cp311-abi3-manylinux_2_28_x86_64.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        name = f"loadgo-{loadgo.__version__}.data/scripts/loadgo-agent"
+        archive.writestr(name, find_agent_program().path.read_bytes())
+    return path
+
+
+def packaged(clone: Path) -> subprocess.CompletedProcess[str]:
+    """`scripts/packages` without an argument in this clone, whose last commit is that of the project."""
+    git_folder = output("git", "-C", PROJECT, "rev-parse", "--absolute-git-dir").strip()
+    variables = os.environ | {"GIT_DIR": git_folder}
+    return subprocess.run([clone / "scripts/packages"], capture_output=True, text=True, env=variables)
+
+
 def installed(root: Path) -> list[str]:
     """The files of a root without those of the package managers."""
     paths = (path.relative_to(root) for path in (root / "usr").rglob("*") if path.is_file())
@@ -51,6 +84,7 @@ def works(root: Path) -> bool:
     return output("chroot", root, "/usr/bin/loadgo-agent", "version").startswith("loadgo-agent ")
 
 
+@NEEDS_ROOT
 def test_the_deb_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
     made: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -65,6 +99,7 @@ def test_the_deb_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
     assert not installed(tmp_path)
 
 
+@NEEDS_ROOT
 def test_the_rpm_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
     made: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -77,19 +112,52 @@ def test_the_rpm_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
     assert not installed(tmp_path)
 
 
-def test_the_same_program_gives_the_same_bytes(made: dict[str, Path], tmp_path: Path) -> None:
-    def sums(paths: dict[str, Path]) -> dict[str, str]:
-        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths.values()}
+def sums(paths: dict[str, Path]) -> dict[str, str]:
+    """The checksum of each package."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths.values()}
 
+
+def test_the_same_program_gives_the_same_bytes(made: dict[str, Path], tmp_path: Path) -> None:
     assert sums(packages(tmp_path)) == sums(made)
+
+
+def test_without_an_argument_the_program_is_that_of_the_wheel(made: dict[str, Path], clone: Path) -> None:
+    wheel(clone)
+    done = packaged(clone)
+    assert done.returncode == 0, done.stderr
+    assert sums({path.suffix: path for path in (clone / "dist").glob("loadgo-agent*")}) == sums(made)
+
+
+def test_no_wheel_and_two_wheels_are_refused_in_words(clone: Path) -> None:
+    done = packaged(clone)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "packages: there is no wheel in dist/: run `make dist`, or name a program\n",
+    )
+    names = [wheel(clone).name, wheel(clone, build="1-").name]
+    done = packaged(clone)
+    assert done.returncode == 2
+    assert "dist/ has 2 wheels: remove all but one, or name a program" in done.stderr
+    assert all(name in done.stderr for name in names)
+    assert not [*(clone / "dist").glob("loadgo-agent*")]
+
+
+def test_the_installed_size_is_that_of_the_files_on_any_file_system(made: dict[str, Path], tmp_path: Path) -> None:
+    output("dpkg-deb", "--extract", made[".deb"], tmp_path)
+    paths = [tmp_path / "usr", *(tmp_path / "usr").rglob("*")]
+    sizes = [-(-path.stat().st_size // 1024) if path.is_file() else 1 for path in paths]
+    assert int(output("dpkg-deb", "--field", made[".deb"], "Installed-Size")) == sum(sizes)
 
 
 def test_the_manual_page_has_every_command_of_the_usage_and_no_warning() -> None:
     usage = output(find_agent_program().path, "help")
-    page = MANUAL.read_text(encoding="utf-8").replace("\\", "")
-    commands = {line.partition("loadgo-agent ")[2].split()[0] for line in usage.splitlines() if "loadgo-agent " in line}
-    assert {"ready", "meter", "doctor", "version", "clear"} <= commands
-    assert all(command.strip("`") in page for command in commands)
+    synopsis, _, descriptions = MANUAL.read_text(encoding="utf-8").replace(r"\-", "-").partition(".SH DESCRIPTION")
+    commands = set(re.findall(r"loadgo-agent ([a-z]+)", usage)) | set(re.findall(r"`([a-z]+)(?: PID)?`", usage))
+    assert {"ready", "meter", "doctor", "version", "clear", "serve", "hash", "wake"} <= commands
+    shown = set(re.findall(r"\\fB(?:loadgo-agent )?([a-z]+)(?: |\\fR)", synopsis))
+    headings = "".join(re.findall(r"^\.TP\n(.*\n)", descriptions, re.MULTILINE))
+    described = set(re.findall(r"\\fB([a-z]+)\\fR", headings)) - {"others"}
+    assert shown == described == commands
     if shutil.which("groff") is None:
         pytest.skip("groff, which formats manual pages, is not here: apt-get install groff")
     formatted = subprocess.run(["groff", "-man", "-Tutf8", "-ww", MANUAL], capture_output=True, check=True)

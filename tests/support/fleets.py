@@ -122,15 +122,6 @@ def _frame_with_host(rows: Sequence[Mapping[str, Any]], table: str) -> pl.DataFr
     )
 
 
-def written_metering(folder: Path, tables: Tables) -> Path:
-    """The folder of a metering that has ended, with these tables."""
-    folder.mkdir()
-    for name, rows in tables.frames().items():
-        rows.cast({pl.Categorical: pl.String}).write_parquet(folder / f"{name}.parquet")
-    (folder / "run.toml").write_text(tomlkit.dumps({"id": folder.name, **tables.conditions}))
-    return folder
-
-
 def growing_metering(folder: Path, tables: Tables, begin_s: Mapping[str, float]) -> dict[str, GrowingHost]:
     """The folder of a metering that goes on, and its hosts, of which nothing has come yet.
 

@@ -1,11 +1,14 @@
-"""The files of a run's folder, as they were written."""
+"""The files of a run's folder: written from made-up tables, checked, and made those of an earlier loadgo."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 import tomlkit
 from loadgo import _loadgo
 from loadgo.records.manifest import MANIFEST_KEY
+from loadgo.records.tables import Tables
 
 _WRITTEN_TYPES = {
     "uint8": pl.UInt8(),
@@ -16,6 +19,16 @@ _WRITTEN_TYPES = {
     "word": pl.String(),
     "utf8": pl.String(),
 }
+
+
+def written_run(folder: Path, tables: Tables, frames: Mapping[str, pl.DataFrame] = MappingProxyType({})) -> Path:
+    """The folder of a run or metering that has ended, with these tables; `frames` replace some. Returns the folder."""
+    folder.mkdir()
+    conditions = {"format": 1, "id": folder.name, "kind": "run", "wall_s": 60.0, **tables.conditions}
+    (folder / "run.toml").write_text(tomlkit.dumps(conditions))
+    for name, rows in (tables.frames() | frames).items():
+        rows.cast({pl.Categorical: pl.String}).write_parquet(folder / f"{name}.parquet")
+    return folder
 
 
 def assert_written_columns(folder: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from loadgo.cli.command_group import built_command
 from loadgo.cli.command_list import LISTED_COMMANDS
+from loadgo.running.bundled import script_names
+from loadgo.schemas.formats import JSON_FORMATS
 from support.places import PROJECT
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
@@ -61,3 +63,16 @@ def test_a_line_that_is_not_so_fails(tmp_path: Path, wrong: str) -> None:
     page.write_text(f"Text\n\n    {wrong}\n")
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         test_each_line_of_a_page_is_read_by_its_command(page)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/run.md"])
+def test_a_page_that_lists_the_bundled_scripts_has_each_of_them(page: str) -> None:
+    text = (PROJECT / page).read_text()
+    assert [name for name in script_names() if f"`{name}`" not in text] == []
+
+
+def test_the_table_of_json_formats_has_each_format_and_no_other() -> None:
+    text = (PROJECT / "docs/json.md").read_text()
+    table = text.partition("| format | printed by |\n|---|---|\n")[2].partition("\n\n")[0]
+    named = [name for row in table.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(known.name for known in JSON_FORMATS)

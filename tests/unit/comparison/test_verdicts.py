@@ -351,7 +351,7 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
     assert "Trust: high." in simulated._repr_html_()
 
 
-def test_trust_is_limited_where_the_drift_of_the_host_is_not_known() -> None:
+def test_trust_is_moderate_where_the_drift_of_the_host_is_not_known() -> None:
     trust = comparison_document(compared(SLOWER_AND_FASTER, kind="host")).trust
     assert trust.startswith("moderate: the intervals are those within the runs, and from ")
 

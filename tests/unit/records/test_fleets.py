@@ -1,35 +1,23 @@
 """A run on several hosts as recorded: the host of each user's rows, tables that are read as they were, and refusals."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import loadgo
 import polars as pl
 import pytest
-import tomlkit
 from loadgo.errors import BadArgument, BadRun
 from loadgo.fitting.reading import read_runs
 from loadgo.records.fleets import hosts_of_run, with_host_of_user, with_hosts
-from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
+from loadgo.records.tables import COLUMNS_BY_TABLE, tables
 from loadgo.reporting.report import reported_summary
 from support.fleets import fleet_run
+from support.run_files import written_run
 from support.synthetic import closed_loop, frame
 
 
 def written(folder: Path, **frames: pl.DataFrame) -> Path:
     """A folder with a synthetic run on two hosts, whose tables are `frames` where they are given."""
     return written_run(folder, fleet_run((1.0, 1.0)), frames)
-
-
-def written_run(folder: Path, run: Tables, frames: Mapping[str, pl.DataFrame] = MappingProxyType({})) -> Path:
-    """A folder with this run, whose tables are `frames` where they are given."""
-    folder.mkdir()
-    conditions = {"format": 1, "id": "r", "kind": "run", **run.conditions, "wall_s": 60.0}
-    (folder / "run.toml").write_text(tomlkit.dumps(conditions))
-    for name, table in (run.frames() | frames).items():
-        table.cast({pl.Categorical: pl.String}).write_parquet(folder / f"{name}.parquet")
-    return folder
 
 
 def test_the_column_of_hosts_is_read_and_no_other_run_has_one(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_a_run_that_nothing_disturbed_is_believed(good: Summary) -> None:
     assert line.endswith("nothing lost; the host was quiet.")
 
 
-def test_a_little_other_work_limits_the_trust_and_is_told(good: Summary) -> None:
+def test_a_little_other_work_makes_the_trust_moderate_and_is_told(good: Summary) -> None:
     line = run_trust(with_other_work(good, 0.07), is_warned=False)
     assert line.startswith("moderate: other programs had 7.0 % of the processors' time. Else it is good: driver good (")
     assert "the host was quiet" not in line

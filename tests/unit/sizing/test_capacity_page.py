@@ -316,7 +316,9 @@ def test_a_picture_says_what_the_interval_is_and_whether_to_believe_it(made: Cap
         ({"interval": None}, ""),
     ],
 )
-def test_doubts_limit_the_trust_and_warnings_end_it(made: Capacity, changes: dict[str, Any], trust: str) -> None:
+def test_doubts_make_the_trust_moderate_and_warnings_make_it_low(
+    made: Capacity, changes: dict[str, Any], trust: str
+) -> None:
     shown = capacity_document(replace(made, **changes)).trust
     assert shown.startswith(trust)
     assert bool(shown) == bool(trust)

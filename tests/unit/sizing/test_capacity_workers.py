@@ -33,9 +33,9 @@ def test_the_answer_is_the_same_bytes_by_threads_processes_and_an_executor(site:
             on=str(site / "fitted.toml"),
             within=12,
             draws=5,
-            trials=3,
             **workers,
         )
+        assert capacity_result.end == "found"
         assert capacity_result.fit_doubt is not None
         assert capacity_result.fit_doubt.draws == 5
         return str(capacity_result.report("json"))

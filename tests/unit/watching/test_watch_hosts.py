@@ -14,7 +14,8 @@ from loadgo.records.following import follow
 from loadgo.records.tables import read_conditions
 from loadgo.watching.server import PageMessages
 from loadgo.watching.window import window_of
-from support.fleets import growing_metering, metered_fleet, written_metering
+from support.fleets import growing_metering, metered_fleet
+from support.run_files import written_run
 from support.run_lock import lock_held
 from support.watched import heads
 
@@ -23,7 +24,7 @@ BUSY = (0.2, 0.3, 0.95)
 
 @pytest.fixture
 def ended(tmp_path: Path) -> Path:
-    return written_metering(tmp_path / "run", metered_fleet(BUSY))
+    return written_run(tmp_path / "run", metered_fleet(BUSY))
 
 
 def test_the_terminal_has_a_row_for_each_host_and_names_the_busiest(ended: Path) -> None:
