@@ -14,7 +14,7 @@ use loadgo_sys::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::io::{self, Read as _, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     pub stop: StopRequest,
     /// Orders to the driver that is at work.
     pub orders: DriverOrders,
+    /// Set by an input that is not that of a controller.
+    pub is_damaged: Arc<AtomicBool>,
     /// Time without a frame after which the controller counts as lost, in seconds.
     most_silence_s: Arc<AtomicU64>,
 }
@@ -50,6 +52,7 @@ impl Connection {
             output: Arc::new(Mutex::new(io::stdout())),
             stop: StopRequest::default(),
             orders: DriverOrders::default(),
+            is_damaged: Arc::default(),
             most_silence_s: Arc::new(AtomicU64::new(CONTROLLER_SILENCE_S)),
         };
         connection.write(GREETING_BYTES)?;
@@ -106,7 +109,13 @@ impl Connection {
         while self.wait_for_input(signals) {
             let length = io::stdin().lock().read(&mut piece).unwrap_or(0);
             let came_ns = monotonic_ns();
-            let Ok(frames) = decoder.feed(&piece[..length]) else { return };
+            let frames = match decoder.feed(&piece[..length]) {
+                Ok(frames) => frames,
+                Err(error) => {
+                    let _ = writeln!(io::stderr(), "loadgo-agent: the input is not that of a loadgo: {error}");
+                    return self.is_damaged.store(true, Ordering::Relaxed);
+                }
+            };
             if length == 0 {
                 return;
             }

@@ -23,10 +23,12 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 const USAGE_TEXT: &str = "\
 usage: loadgo-agent ready [-n RUNS] [--quiet-output] -- COMMAND…   what a command used
        loadgo-agent meter --for 10s [--meters TIER]                where this host's processor time goes
+       loadgo-agent meter [--meters TIER]                          the same until it is interrupted
        loadgo-agent meter [--meters TIER] -- COMMAND…              the same while a command runs
        loadgo-agent doctor [--full]                                what can be measured here, and why not the rest
        loadgo-agent version
@@ -62,8 +64,8 @@ fn print_hash() -> ExitCode {
 }
 
 fn print_line(line: &str) -> ExitCode {
-    let printed = writeln!(std::io::stdout(), "{line}");
-    if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let Err(error) = writeln!(std::io::stdout(), "{line}") else { return ExitCode::SUCCESS };
+    failed(&format!("the output cannot be written: {error}"))
 }
 
 /// Undoes what killed agents and runs have left on this host.
@@ -79,7 +81,12 @@ fn clear() -> ExitCode {
 fn wake(pid: &str) -> ExitCode {
     let woken = program::is_ours(pid).then(|| pid.parse().ok().and_then(Pid::from_raw)).flatten();
     let woken = woken.is_some_and(|pid| kill_process(pid, Signal::CONT).is_ok());
-    if woken { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if woken { ExitCode::SUCCESS } else { failed(&format!("no process {pid} of this program can be continued")) }
+}
+
+fn failed(message: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "loadgo-agent: {message}");
+    ExitCode::FAILURE
 }
 
 /// Answers requests one after the other, until the controller is gone.
@@ -97,7 +104,7 @@ fn serve() -> ExitCode {
             Err(error) => refuse(&connection, RefusalAnswer { reason: format!("not a request: {error}"), left_behind: vec![] }),
         }
     }
-    ExitCode::SUCCESS
+    if connection.is_damaged.load(Ordering::Relaxed) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn hello() -> std::io::Result<Hello> {

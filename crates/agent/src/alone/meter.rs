@@ -28,7 +28,13 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     let typed = Typed::read(words, &["--for", "--meters"], &[])?;
     let length = typed.option("--for").map(parse_span).transpose().map_err(|mistake| format!("--for: {mistake}: {EXAMPLE}"))?;
     let tier = TierAsked::named(typed.option("--meters")).map_err(|refusal| refusal.to_string())?;
+    if length.is_some_and(|span| span.0 == 0) {
+        return Err(format!("--for takes a time longer than 0: {EXAMPLE}"));
+    }
     let has_command = !typed.command.is_empty();
+    if typed.ended_options && !has_command {
+        return Err(format!("there is no command behind --: {EXAMPLE}"));
+    }
     if length.is_some() && has_command {
         return Err(format!("a command is metered until it ends: leave --for out; {EXAMPLE}"));
     }
@@ -133,6 +139,9 @@ fn in_words(category: &'static str) -> &'static str {
         "idle governed" => "idle: throttled",
         "idle not eligible" => "idle: not eligible",
         "idle loading" => "idle: loading a program",
+        "segment fault" => "page-table fault",
+        "bound fault" => "memory growth",
+        "uncharged" => "unaccounted",
         "meters" => "meter programs",
         other => other,
     }

@@ -37,7 +37,8 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     let left_behind = oneshot.close().iter().map(ToString::to_string).collect::<Vec<_>>();
     let name = words_of(&typed.command);
     if !runs.is_empty() {
-        let _ = io::stderr().write_all(report(&name, &runs, &[notes, left_behind].concat()).as_bytes());
+        let report = report(&name, &runs, &[notes, left_behind].concat());
+        io::stderr().write_all(report.as_bytes()).map_err(|error| format!("the report cannot be written: {error}"))?;
     }
     if let Some(error) = not_run {
         let which = if runs.is_empty() { String::new() } else { format!("run {} of {count}: ", runs.len() + 1) };

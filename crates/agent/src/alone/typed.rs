@@ -5,6 +5,8 @@ use std::ffi::OsString;
 /// A command line that was read.
 pub(super) struct Typed {
     options: Vec<(String, String)>,
+    /// Whether `--` ended the options, so that a command must follow.
+    pub ended_options: bool,
     /// The program and its arguments.
     pub command: Vec<OsString>,
 }
@@ -17,7 +19,7 @@ impl Typed {
             let text = word.to_string_lossy().into_owned();
             let (name, joined) = text.split_once('=').map_or((text.as_str(), None), |(name, value)| (name, Some(value)));
             if text == "--" {
-                return Ok(Typed { options, command: words.collect() });
+                return Ok(Typed { options, ended_options: true, command: words.collect() });
             } else if valued.contains(&name) {
                 let next = || words.next().map(|value| value.to_string_lossy().into_owned());
                 let value = joined.map(str::to_owned).or_else(next).ok_or_else(|| format!("{name} needs a value"))?;
@@ -27,10 +29,10 @@ impl Typed {
             } else if text.starts_with('-') {
                 return Err(format!("there is no option {text}; there are {}", [valued, flags].concat().join(", ")));
             } else {
-                return Ok(Typed { options, command: std::iter::once(word).chain(words).collect() });
+                return Ok(Typed { options, ended_options: false, command: std::iter::once(word).chain(words).collect() });
             }
         }
-        Ok(Typed { options, command: Vec::new() })
+        Ok(Typed { options, ended_options: false, command: Vec::new() })
     }
 
     /// The value of an option; the last one counts.
