@@ -33,7 +33,7 @@ class MadeProcess:
     version: int = 3
 
     def record(self, order: str = "<") -> bytes:
-        """Its 64 bytes in an order of bytes."""
+        """The record of 64 bytes, in an order of bytes."""
         name = self.command.encode() if isinstance(self.command, str) else self.command
         counts = (self.user_s * 100, self.system_s * 100, self.memory_kb, 0, 0, self.faults, self.major_faults, 0)
         version = self.version | (0x80 if order == ">" else 0)
@@ -89,7 +89,7 @@ def written_accounting(path: Path, processes: Iterable[MadeProcess], order: str 
 
 def made_day(sessions: int = 12) -> list[MadeProcess]:
     """The processes of a day: every third session is heavy and compiles, the others list and read."""
-    drawn = random.Random(1974)
+    stream = random.Random(1974)
     processes = []
     for number in range(sessions):
         session = MadeSession(
@@ -97,9 +97,9 @@ def made_day(sessions: int = 12) -> list[MadeProcess]:
         )
         for typed in range(20 + number):
             if number % 3 == 2 and typed % 2:
-                session.typed("cc1", user_s=0.2 + drawn.expovariate(1), system_s=0.1, faults=9000, elapsed_s=3)
+                session.typed("cc1", user_s=0.2 + stream.expovariate(1), system_s=0.1, faults=9000, elapsed_s=3)
             else:
-                session.typed(drawn.choice(["ls", "cat", "git"]), elapsed_s=0.05)
+                session.typed(stream.choice(["ls", "cat", "git"]), elapsed_s=0.05)
         processes += session.processes()
     return processes
 

@@ -29,7 +29,7 @@ _TERMINAL_PROCESS_FIELDS = (
 )  # fmt: skip
 _MOST_ELAPSED_TICKS = 10 * 365 * 86400 * 100
 """No process lives for ten years."""
-_LITTLE, _BIG = 0x03, 0x83
+_LITTLE_ENDIAN_FORMAT, _BIG_ENDIAN_FORMAT = 0x03, 0x83
 """The version byte of version 3 in each order of bytes."""
 
 Records = NDArray[Any]
@@ -54,7 +54,7 @@ class AccountingRead:
 def read_accounting(source: SourceFile) -> AccountingRead:
     """Reads a file in parts, and keeps the processes with a terminal. Raises `Refused` for a file with too many."""
     layout = _layout(source)
-    kept: list[Records] = []
+    parts: list[Records] = []
     kept_count, processes, damaged, first_damage, place = 0, 0, 0, None, 0
     while place + RECORD_BYTES <= source.bytes:
         part = source.file.read(
@@ -67,8 +67,8 @@ def read_accounting(source: SourceFile) -> AccountingRead:
         if first_damage is None and not good.all():
             first_damage = place + RECORD_BYTES * int(np.argmin(good))
         processes, damaged = processes + len(records), damaged + int((~good).sum())
-        kept.append(records[good & (records["tty"] != 0)])
-        kept_count += len(kept[-1])
+        parts.append(records[good & (records["tty"] != 0)])
+        kept_count += len(parts[-1])
         if kept_count > MOST_RECORDS:
             raise Refused(_too_many(source, place))
         place += len(records) * RECORD_BYTES
@@ -77,7 +77,7 @@ def read_accounting(source: SourceFile) -> AccountingRead:
             f"{source.name}, byte {first_damage}: {damaged} of {processes} records are damaged: the file is no process "
             "accounting, or begins within a record"
         )
-    records = np.concatenate(kept) if kept else np.empty(0, layout)
+    records = np.concatenate(parts) if parts else np.empty(0, layout)
     return AccountingRead(records, processes, damaged, first_damage, source.bytes - place, source.growth_bytes())
 
 
@@ -92,13 +92,13 @@ def _layout(source: SourceFile) -> np.dtype[Any]:
     """The layout of the file's records, in the order of bytes that the first record names."""
     head = source.file.read(2)
     source.file.seek(0)
-    order = ">" if head[1] == _BIG else "<"
+    order = ">" if head[1] == _BIG_ENDIAN_FORMAT else "<"
     return np.dtype([(name, order + kind) for name, kind in _TERMINAL_PROCESS_FIELDS])
 
 
 def _plausible(records: Records, layout: np.dtype[Any]) -> NDArray[np.bool_]:
     """Whether each record is of version 3, and its process has a number, a beginning and a length."""
-    version = _BIG if layout["pid"].byteorder == ">" else _LITTLE
+    version = _BIG_ENDIAN_FORMAT if layout["pid"].byteorder == ">" else _LITTLE_ENDIAN_FORMAT
     with np.errstate(invalid="ignore"):
         has_length = (records["elapsed"] >= 0) & (records["elapsed"] < _MOST_ELAPSED_TICKS)
     good: NDArray[np.bool_] = (

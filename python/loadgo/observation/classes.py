@@ -1,9 +1,9 @@
 """Divides sessions into light and heavy ones, where they are of two kinds.
 
 The measure is the processor time of a session's commands, per command, on a logarithmic scale. All divisions of the
-ordered sessions in two are tried; the best has the least squares within its parts (Fisher, JASA 53, 1958; for two parts
-also Otsu, 1979). It counts only if it leaves less than a fifth of the squares: of a uniform law it leaves a fourth,
-of a normal one more than a third.
+ordered sessions in two are tried. The best has the least squares within its parts (Fisher, JASA 53, 1958). The division
+counts only if it leaves less than a fifth of the squares. Of a uniform law the best leaves a fourth, of a normal one
+more than a third.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class Division:
 
 def divide(sessions: Sequence[ObservedSession]) -> Division:
     """The classes of the sessions, which are not empty."""
-    whole = (SessionClass("all", tuple(sessions)),)
+    one_class = (SessionClass("all", tuple(sessions)),)
     measured = [session for session in sessions if all(use.cpu_ns is not None for use in session.commands)]
     if len(measured) < len(sessions):
-        return Division(whole, "one class, since processor times are not known")
+        return Division(one_class, "one class, since processor times are not known")
     if len(sessions) < 2 * FEWEST_CLASS_SESSIONS:
-        return Division(whole, f"one class, since two need {2 * FEWEST_CLASS_SESSIONS} sessions or more")
+        return Division(one_class, f"one class, since two need {2 * FEWEST_CLASS_SESSIONS} sessions or more")
     ordered = sorted(sessions, key=cpu_per_command_ns)
     logs = np.log([max(cpu_per_command_ns(session), _FLOOR_NS) for session in ordered])
     place, left = _best_division(logs)
     if left > MOST_LEFT_SHARE:
-        return Division(whole, "one class, since the sessions do not divide clearly by processor time a command")
+        return Division(one_class, "one class, since the sessions do not divide clearly by processor time a command")
     border_ns = math.exp((logs[place - 1] + logs[place]) / 2)
     return Division(
         (SessionClass("light", tuple(ordered[:place])), SessionClass("heavy", tuple(ordered[place:]))),

@@ -57,17 +57,19 @@ class Pauses:
 
 def read_history(source: SourceFile) -> HistoryRead:
     """Reads a history. Raises `Refused` if fewer than two of its lines have a time."""
-    known = known_names()
+    program_names = known_names()
     lines: list[HistoryLine] = []
     untimed, time_s = 0, None
     for line in _lines(source):
         if bash_time := _BASH_TIME.match(line):
             time_s = int(bash_time[1])
         elif zsh_line := _ZSH_LINE.match(line):
-            lines.append(HistoryLine(int(zsh_line[1]), int(zsh_line[2]), typed_name(line[zsh_line.end() :], known)))
+            lines.append(
+                HistoryLine(int(zsh_line[1]), int(zsh_line[2]), typed_name(line[zsh_line.end() :], program_names))
+            )
             time_s = None
         elif time_s is not None:
-            lines.append(HistoryLine(time_s, None, typed_name(line, known)))
+            lines.append(HistoryLine(time_s, None, typed_name(line, program_names)))
             time_s = None
         elif line.strip():
             untimed += 1

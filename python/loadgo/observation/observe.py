@@ -30,7 +30,7 @@ _DEFAULT_NAME = "observed"
 
 @dataclass(frozen=True)
 class _Records:
-    """What the files of records hold: each kind in the order of the files."""
+    """The contents of the files of records: each kind in the order of the files."""
 
     accounting: tuple[AccountingRead, ...] = ()
     histories: tuple[HistoryRead, ...] = ()
@@ -168,21 +168,22 @@ def _sessions_of_accounting(
     if not ordered:
         return _Observed((), ())
     records = np.concatenate([part.astype(ordered[0].dtype) for part in ordered])
-    found = find_sessions(records, name_keeper(names), wanted, unwanted)
-    return _Observed(found.sessions, _notes_of_accounting(files, found))
+    sessions_found = find_sessions(records, name_keeper(names), wanted, unwanted)
+    return _Observed(sessions_found.sessions, _notes_of_accounting(files, sessions_found))
 
 
-def _notes_of_accounting(files: Sequence[AccountingRead], found: SessionsFound) -> tuple[str, ...]:
+def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: SessionsFound) -> tuple[str, ...]:
     notes = []
     without_terminal = sum(file.processes - file.damaged - len(file.records) for file in files)
     if without_terminal:
         notes.append(f"{without_terminal:,} processes without a terminal (services, batch jobs) are left out.")
-    if found.idle_forks:
+    if sessions_found.idle_forks:
         notes.append(
-            f"{found.idle_forks:,} processes of shells that ran no program and used no time (prompts) are left out."
+            f"{sessions_found.idle_forks:,} processes of shells that ran no program and used no time (prompts) are left "
+            "out."
         )
-    if found.orphans:
-        notes.append(f"{found.orphans:,} processes whose parent had ended before them are left out.")
+    if sessions_found.orphans:
+        notes.append(f"{sessions_found.orphans:,} processes whose parent had ended before them are left out.")
     growth_bytes = sum(max(file.growth_bytes, 0) for file in files)
     if growth_bytes:
         notes.append(f"The records grew by {growth_bytes:,} bytes while they were read; these are not in it.")
@@ -248,7 +249,7 @@ def _observation(
 ) -> Observation:
     division = divide(observed.sessions)
     sessions = observed.sessions
-    made = Observation(
+    observation = Observation(
         text="",
         path=path,
         name=(path.stem.replace("_", " ").replace("-", " ").strip() if path else "") or _DEFAULT_NAME,
@@ -264,4 +265,4 @@ def _observation(
         notes=observed.notes,
         warnings=_losses(read),
     )
-    return replace(made, text=script_text(made))
+    return replace(observation, text=script_text(observation))

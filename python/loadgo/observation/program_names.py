@@ -20,11 +20,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 NamesKept = Literal["all", "none"]
-OTHER = "other"
+OTHER_NAME = "other"
 """The name of all programs whose own name is not kept."""
-SUBSHELL = "subshell"
+SUBSHELL_NAME = "subshell"
 """The name of a part of a line that the shell ran by itself, in a process of its own."""
-SHELLS = _words("ash bash csh dash fish ksh ksh93 mksh rbash sh tcsh zsh")
+SHELL_NAMES = _words("ash bash csh dash fish ksh ksh93 mksh rbash sh tcsh zsh")
 _KEY_BYTES = 32
 _HASH_CHARS = 8
 _SYSTEM_FOLDERS = _words("/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin /usr/games")
@@ -50,7 +50,7 @@ def name_keeper(names: NamesKept) -> KeepName:
     key = os.urandom(_KEY_BYTES)
 
     def hashed(name: str) -> str:
-        if name in (OTHER, SUBSHELL):
+        if name in (OTHER_NAME, SUBSHELL_NAME):
             return name
         return "program-" + hmac.new(key, name.encode(), hashlib.sha256).hexdigest()[:_HASH_CHARS]
 
@@ -60,17 +60,17 @@ def name_keeper(names: NamesKept) -> KeepName:
 def accounted_name(command: bytes) -> str:
     """The name of a program in a record of process accounting; signs that are rare in names become `_`."""
     text = command.partition(b"\0")[0].decode("ascii", "replace")
-    return _UNUSUAL.sub("_", text) or OTHER
+    return _UNUSUAL.sub("_", text) or OTHER_NAME
 
 
 def typed_name(line: bytes, known: frozenset[str]) -> str:
-    """The name of the program or the shell's command that a typed line begins with, if it is `known`; else `OTHER`."""
+    """The program or the shell's command that a typed line begins with, if it is `known`; else `OTHER_NAME`."""
     word = next((word for word in line.split() if not _ASSIGNMENT.match(word)), b"")
     name = word.rpartition(b"/")[2]
     if not _PLAIN.match(name):
-        return OTHER
+        return OTHER_NAME
     text = name.decode("ascii")
-    return text if text in known else OTHER
+    return text if text in known else OTHER_NAME
 
 
 def known_names() -> frozenset[str]:

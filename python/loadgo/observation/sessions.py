@@ -1,7 +1,7 @@
 """Puts the processes of process accounting together: sessions at a terminal, and in each the commands that were typed.
 
-A command is a process that the session's shell started, with all that it started itself. Parents are known by their
-number and their end: records stand in the order of their ends, and a parent that ends before its child is nobody's.
+A command is a process that the session's shell started, with all that it started itself. Records stand in the order in
+which processes ended. A parent is known by its number, and by its record, which stands behind those of its children.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadgo.observation.accounting import TICK_NS, Records, counts
-from loadgo.observation.program_names import SHELLS, SUBSHELL, KeepName, accounted_name
+from loadgo.observation.program_names import SHELL_NAMES, SUBSHELL_NAME, KeepName, accounted_name
 
 _FORKED_ONLY_FLAG = 0x01
 """The flag of a process that ran no program of its own: a part of its parent's."""
-_NO_PARENT = -1
+_NO_PARENT_INDEX = -1
 _START_ERROR_S = 2
 """Beginnings are known to the second, so a child may seem to begin this much before its parent."""
 _PAGE_KB = 4
@@ -78,7 +78,7 @@ class _ProcessTree:
     is_forked_only: list[bool]
     cpu_ns: list[int]
     parent: list[int] = field(default_factory=list)
-    """The place of each process's parent in the lists, or `_NO_PARENT`."""
+    """The place of each process's parent in the lists, or `_NO_PARENT_INDEX`."""
     has_children: list[bool] = field(default_factory=list)
 
 
@@ -127,15 +127,15 @@ def _tree(records: Records) -> _ProcessTree:
 def _find_parents(tree: _ProcessTree) -> None:
     """Finds the parents from the last record to the first: a parent's record stands behind those of its children.
 
-    Of several processes with the parent's number, the one that ended next after the child is its parent, unless that
-    one began later: then the number was used again.
+    Of several processes with the parent's number, the one that ended next after the child is its parent. If that one
+    began later, the number was used again, and the parent has no record.
     """
     count = len(tree.pid)
-    tree.parent, tree.has_children = [_NO_PARENT] * count, [False] * count
+    tree.parent, tree.has_children = [_NO_PARENT_INDEX] * count, [False] * count
     next_with_pid: dict[int, int] = {}
     for place in range(count - 1, -1, -1):
-        parent = next_with_pid.get(tree.parent_pid[place], _NO_PARENT)
-        is_older = parent != _NO_PARENT and tree.began_s[parent] <= tree.began_s[place] + _START_ERROR_S
+        parent = next_with_pid.get(tree.parent_pid[place], _NO_PARENT_INDEX)
+        is_older = parent != _NO_PARENT_INDEX and tree.began_s[parent] <= tree.began_s[place] + _START_ERROR_S
         if is_older and tree.terminal[parent] == tree.terminal[place]:
             tree.parent[place] = parent
             tree.has_children[parent] = True
@@ -147,24 +147,24 @@ def _session_shells(tree: _ProcessTree) -> set[int]:
 
     Where the same parent started other programs at this terminal, too, the shell is a command of a shell that lives on.
     """
-    first = [place for place, parent in enumerate(tree.parent) if parent == _NO_PARENT]
-    others = {(tree.terminal[place], tree.parent_pid[place]) for place in first if tree.names[place] not in SHELLS}
+    first = [place for place, parent in enumerate(tree.parent) if parent == _NO_PARENT_INDEX]
+    others = {(tree.terminal[place], tree.parent_pid[place]) for place in first if tree.names[place] not in SHELL_NAMES}
     return {
         place
         for place in first
-        if tree.names[place] in SHELLS
+        if tree.names[place] in SHELL_NAMES
         and tree.has_children[place]
         and (tree.terminal[place], tree.parent_pid[place]) not in others
     }
 
 
 def _owners(tree: _ProcessTree, shells: set[int]) -> tuple[list[int], dict[int, int], int]:
-    """For each process the place of its command, or `_NO_PARENT`; for each command a number of its session.
+    """For each process the place of its command, or `_NO_PARENT_INDEX`; for each command a number of its session.
 
-    The number is the place of the session's shell, or, for a shell that lives on, one below `_NO_PARENT`. The third
-    value is the number of processes whose session is not known.
+    The number is the place of the session's shell, or, for a shell that lives on, one below `_NO_PARENT_INDEX`. The
+    third value is the number of processes whose session is not known.
     """
-    command_of = [_NO_PARENT] * len(tree.pid)
+    command_of = [_NO_PARENT_INDEX] * len(tree.pid)
     session_of: dict[int, int] = {}
     living: dict[tuple[int, int, int], int] = {}
     orphans = 0
@@ -172,23 +172,23 @@ def _owners(tree: _ProcessTree, shells: set[int]) -> tuple[list[int], dict[int, 
         parent = tree.parent[place]
         if place in shells:
             continue
-        if parent == _NO_PARENT and tree.parent_pid[place] <= 1:
+        if parent == _NO_PARENT_INDEX and tree.parent_pid[place] <= 1:
             orphans += 1
-        elif parent == _NO_PARENT:
+        elif parent == _NO_PARENT_INDEX:
             shell = (tree.uid[place], tree.terminal[place], tree.parent_pid[place])
-            command_of[place], session_of[place] = place, living.setdefault(shell, _NO_PARENT - 1 - len(living))
+            command_of[place], session_of[place] = place, living.setdefault(shell, _NO_PARENT_INDEX - 1 - len(living))
         elif parent in shells:
             command_of[place], session_of[place] = place, parent
         else:
             command_of[place] = command_of[parent]
-            orphans += command_of[place] == _NO_PARENT
+            orphans += command_of[place] == _NO_PARENT_INDEX
     return command_of, session_of, orphans
 
 
 def _command_uses(
     records: Records, tree: _ProcessTree, command_of: Sequence[int], keep_name: KeepName
 ) -> tuple[dict[int, CommandUse], int]:
-    """What each command used, by its place; and the number of forks of a shell that are left out."""
+    """The use of each command, by its place; and the number of forks of a shell that are left out."""
     owners = np.asarray(command_of, dtype=np.int64)
     owned = owners >= 0
     places, rows = np.unique(owners[owned], return_inverse=True)
@@ -198,8 +198,8 @@ def _command_uses(
         np.add.at(summed, rows, counts(records[field_name][owned]) * unit)
         return [int(value) for value in summed]
 
-    held = np.zeros(len(places), np.int64)
-    np.maximum.at(held, rows, counts(records["memory"][owned]) // _PAGE_KB)
+    held_pages = np.zeros(len(places), np.int64)
+    np.maximum.at(held_pages, rows, counts(records["memory"][owned]) // _PAGE_KB)
     user, system, minor, major = total("user", TICK_NS), total("system", TICK_NS), total("minor"), total("major")
     processes = np.bincount(rows, minlength=len(places)).tolist() if len(places) else []
     uses, idle_forks = {}, 0
@@ -210,12 +210,12 @@ def _command_uses(
             continue
         elapsed_ns = round(float(records["elapsed"][place]) * TICK_NS)
         uses[place] = CommandUse(
-            name=SUBSHELL if is_fork else keep_name(tree.names[place]),
+            name=SUBSHELL_NAME if is_fork else keep_name(tree.names[place]),
             user_ns=user[row],
             system_ns=system[row],
             faults_minor=minor[row],
             faults_major=major[row],
-            held_pages=int(held[row]),
+            held_pages=int(held_pages[row]),
             processes=processes[row],
             elapsed_ns=elapsed_ns,
         )

@@ -1,8 +1,8 @@
 """The synthetic jobs that stand for the runs of a command: few rows of the joint distribution of what it used.
 
-Up to 40 runs stand for themselves. Of more, runs without processor time and the others are ordered each by themselves,
-divided in equal parts, and each part is averaged; then the processor times are scaled, so that their mean is that of
-all runs. Source of the method: Sreenivasan and Kleinman, CACM 17 (3), 1974, who made 88 jobs of 6000.
+Up to 40 runs stand for themselves. Of more, those with and those without processor time are ordered apart. Both are
+divided in equal parts, and each part is averaged. The processor times are then scaled to the mean of all runs. Source
+of the method: Sreenivasan and Kleinman, CACM 17 (3), 1974, who made 88 jobs of 6000.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_JOBS = 40
 
 @dataclass(frozen=True)
 class StandInJob:
-    """What one synthetic job uses."""
+    """The use of one synthetic job."""
 
     user_ns: float
     system_ns: float

@@ -9,7 +9,7 @@ import numpy as np
 
 from loadgo.observation.accounting import TICK_NS
 from loadgo.observation.classes import SessionClass
-from loadgo.observation.program_names import OTHER
+from loadgo.observation.program_names import OTHER_NAME
 from loadgo.observation.results import ObservedCommand, UserGroup
 from loadgo.observation.sessions import CommandUse
 from loadgo.observation.stand_in_jobs import stand_in_jobs
@@ -48,7 +48,7 @@ def _commands_of(each_class: SessionClass) -> list[ObservedCommand]:
     frequent = {name for name, _ in Counter(use.name for use in uses).most_common(MOST_COMMANDS - 1)}
     by_name: dict[str, list[CommandUse]] = defaultdict(list)
     for use in uses:
-        by_name[use.name if use.name in frequent else OTHER].append(use)
+        by_name[use.name if use.name in frequent else OTHER_NAME].append(use)
     ordered = sorted(by_name.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [_command(each_class.name, name, runs, len(uses)) for name, runs in ordered]
 

@@ -11,7 +11,8 @@ import sys
 import time
 
 STEP_BYTES = 65536
-STEPS = 500
+WORK_STEPS = 500
+SHORT_PROGRAM = "/bin/true"
 
 
 def used_s() -> float:
@@ -34,15 +35,12 @@ def touch(pages: int, held: int, most_s: float) -> "mmap.mmap | None":
     return memory
 
 
-def fork(processes: int, most_s: float) -> None:
+def start(processes: int, most_s: float) -> None:
     """Starts so many processes, one after the other. Each ends at once."""
     for _ in range(processes):
         if used_s() >= most_s:
             return
-        child = os.fork()
-        if child == 0:
-            os._exit(0)
-        os.waitpid(child, 0)
+        os.spawnv(os.P_WAIT, SHORT_PROGRAM, [SHORT_PROGRAM])
 
 
 def work_in_system(until_s: float) -> None:
@@ -56,7 +54,7 @@ def work_in_system(until_s: float) -> None:
 def work(until_s: float) -> None:
     """Computes until so much processor time is used."""
     while used_s() < until_s:
-        for _ in range(STEPS):
+        for _ in range(WORK_STEPS):
             pass
 
 
@@ -65,7 +63,7 @@ all_s = user_s + system_s
 own_faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 begin_s = used_s()
 kept = touch(int(faults) - own_faults, max(int(pages), 1), all_s)
-fork(int(processes) - 1, all_s)
+start(int(processes) - 1, all_s)
 work_in_system(min(max(used_s(), begin_s + system_s), all_s))
 work(all_s)
 time.sleep(waiting_s)
