@@ -87,7 +87,7 @@ def written_accounting(path: Path, processes: Iterable[MadeProcess], order: str 
     return path
 
 
-def made_day(sessions: int = 12) -> list[MadeProcess]:
+def made_day(sessions: int = 24) -> list[MadeProcess]:
     """The processes of a day: every third session is heavy and compiles, the others list and read."""
     stream = random.Random(1974)
     processes = []

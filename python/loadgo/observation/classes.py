@@ -3,7 +3,7 @@
 The measure is the processor time of a session's commands, per command, on a logarithmic scale. All divisions of the
 ordered sessions in two are tried. The best has the least squares within its parts (Fisher, JASA 53, 1958). The division
 counts only if it leaves less than a fifth of the squares. Of a uniform law the best leaves a fourth, of a normal one
-more than a third.
+more than a third. The parts must differ by a factor of two, too.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from loadgo.observation.sessions import ObservedSession
 
 MOST_LEFT_SHARE = 0.2
 """The largest share of squares that a division may leave."""
+FEWEST_DIVIDED_SESSIONS = 20
+"""Number of sessions from which classes are told apart: alike, 38 of 1,000 sets of 20 are divided, 211 of 10."""
+LEAST_CLASS_RATIO = 2.0
+"""The mean of heavy sessions is at least this many times that of light ones, on the logarithmic scale."""
 FEWEST_CLASS_SESSIONS = 2
 FEWEST_CLASS_SHARE = 0.05
 """A class has at least this share of the sessions."""
@@ -47,12 +51,13 @@ def divide(sessions: Sequence[ObservedSession]) -> Division:
     measured = [session for session in sessions if all(use.cpu_ns is not None for use in session.commands)]
     if len(measured) < len(sessions):
         return Division(one_class, "one class, since processor times are not known")
-    if len(sessions) < 2 * FEWEST_CLASS_SESSIONS:
-        return Division(one_class, f"one class, since two need {2 * FEWEST_CLASS_SESSIONS} sessions or more")
+    if len(sessions) < FEWEST_DIVIDED_SESSIONS:
+        return Division(one_class, f"one class, since two need {FEWEST_DIVIDED_SESSIONS} sessions or more")
     ordered = sorted(sessions, key=cpu_per_command_ns)
     logs = np.log([max(cpu_per_command_ns(session), _FLOOR_NS) for session in ordered])
     place, left = _best_division(logs)
-    if left > MOST_LEFT_SHARE:
+    ratio = math.exp(logs[place:].mean() - logs[:place].mean())
+    if left > MOST_LEFT_SHARE or ratio < LEAST_CLASS_RATIO:
         return Division(one_class, "one class, since the sessions do not divide clearly by processor time a command")
     border_ns = math.exp((logs[place - 1] + logs[place]) / 2)
     return Division(

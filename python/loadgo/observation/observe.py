@@ -179,8 +179,8 @@ def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: Sessio
         notes.append(f"{without_terminal:,} processes without a terminal (services, batch jobs) are left out.")
     if sessions_found.idle_forks:
         notes.append(
-            f"{sessions_found.idle_forks:,} processes of shells that ran no program and used no time (prompts) are left "
-            "out."
+            f"{sessions_found.idle_forks:,} processes of shells that ran no program and used no time (prompts) are "
+            "left out."
         )
     if sessions_found.orphans:
         notes.append(f"{sessions_found.orphans:,} processes whose parent had ended before them are left out.")

@@ -25,6 +25,8 @@ OTHER_NAME = "other"
 SUBSHELL_NAME = "subshell"
 """The name of a part of a line that the shell ran by itself, in a process of its own."""
 SHELL_NAMES = _words("ash bash csh dash fish ksh ksh93 mksh rbash sh tcsh zsh")
+LOG_IN_NAMES = _words("doas login runuser sshd sshd-session su sudo")
+"""Programs that a session's shell may be started by, at the same terminal."""
 _KEY_BYTES = 32
 _HASH_CHARS = 8
 _SYSTEM_FOLDERS = _words("/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin /usr/games")

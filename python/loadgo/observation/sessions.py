@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadgo.observation.accounting import TICK_NS, Records, counts
-from loadgo.observation.program_names import SHELL_NAMES, SUBSHELL_NAME, KeepName, accounted_name
+from loadgo.observation.program_names import LOG_IN_NAMES, SHELL_NAMES, SUBSHELL_NAME, KeepName, accounted_name
 
 _FORKED_ONLY_FLAG = 0x01
 """The flag of a process that ran no program of its own: a part of its parent's."""
@@ -87,8 +87,8 @@ def find_sessions(
 ) -> SessionsFound:
     """The sessions of the people in `wanted`, or of all if it is empty, but of none in `unwanted`."""
     tree = _tree(records)
-    shells = _session_shells(tree)
-    command_of, session_of, orphans = _owners(tree, shells)
+    shells, log_ins = _session_shells(tree)
+    command_of, session_of, orphans = _owners(tree, shells, log_ins)
     uses, idle_forks = _command_uses(records, tree, command_of, keep_name)
     by_session: dict[int, list[int]] = defaultdict(list)
     for place in uses:
@@ -142,23 +142,43 @@ def _find_parents(tree: _ProcessTree) -> None:
         next_with_pid[tree.pid[place]] = place
 
 
-def _session_shells(tree: _ProcessTree) -> set[int]:
-    """The shells that sessions began with: each the first process at its terminal, with children there.
+def _session_shells(tree: _ProcessTree) -> tuple[set[int], set[int]]:
+    """The shells that sessions began with, and the log-in programs before them, such as `su`.
 
-    Where the same parent started other programs at this terminal, too, the shell is a command of a shell that lives on.
+    Such a shell is the first process at its terminal, or a log-in program is, and it has children there. Where the same
+    parent started other programs at this terminal, the shell is a command of a shell that lives on.
     """
-    first = [place for place, parent in enumerate(tree.parent) if parent == _NO_PARENT_INDEX]
-    others = {(tree.terminal[place], tree.parent_pid[place]) for place in first if tree.names[place] not in SHELL_NAMES}
-    return {
-        place
-        for place in first
-        if tree.names[place] in SHELL_NAMES
-        and tree.has_children[place]
-        and (tree.terminal[place], tree.parent_pid[place]) not in others
+    openers = SHELL_NAMES | LOG_IN_NAMES
+    others = {
+        (tree.terminal[place], tree.parent_pid[place])
+        for place, parent in enumerate(tree.parent)
+        if parent == _NO_PARENT_INDEX and tree.names[place] not in openers
     }
+    shells, log_ins = set(), set()
+    for place in range(len(tree.pid) - 1, -1, -1):
+        parent = tree.parent[place]
+        is_first = parent == _NO_PARENT_INDEX and (tree.terminal[place], tree.parent_pid[place]) not in others
+        if not (is_first or parent in log_ins) or not tree.has_children[place]:
+            continue
+        if tree.names[place] in LOG_IN_NAMES:
+            log_ins.add(place)
+        elif tree.names[place] in SHELL_NAMES:
+            shells.add(place)
+    return shells, _before(shells, tree) & log_ins
 
 
-def _owners(tree: _ProcessTree, shells: set[int]) -> tuple[list[int], dict[int, int], int]:
+def _before(places: set[int], tree: _ProcessTree) -> set[int]:
+    """The parents of the processes, their parents, and so on."""
+    found: set[int] = set()
+    for place in places:
+        parent = tree.parent[place]
+        while parent != _NO_PARENT_INDEX and parent not in found:
+            found.add(parent)
+            parent = tree.parent[parent]
+    return found
+
+
+def _owners(tree: _ProcessTree, shells: set[int], log_ins: set[int]) -> tuple[list[int], dict[int, int], int]:
     """For each process the place of its command, or `_NO_PARENT_INDEX`; for each command a number of its session.
 
     The number is the place of the session's shell, or, for a shell that lives on, one below `_NO_PARENT_INDEX`. The
@@ -170,7 +190,7 @@ def _owners(tree: _ProcessTree, shells: set[int]) -> tuple[list[int], dict[int, 
     orphans = 0
     for place in range(len(tree.pid) - 1, -1, -1):
         parent = tree.parent[place]
-        if place in shells:
+        if place in shells or place in log_ins:
             continue
         if parent == _NO_PARENT_INDEX and tree.parent_pid[place] <= 1:
             orphans += 1

@@ -27,7 +27,7 @@ def test_records_of_both_orders_of_bytes_make_the_same_script(tmp_path: Path) ->
     big = loadgo.observe(written_accounting(tmp_path / "big", made_day(), ">"))
     assert little.text == big.text
     assert little.people == 4
-    assert little.sessions == 12
+    assert little.sessions == 24
 
 
 @given(st.integers(0, 2**28))

@@ -41,7 +41,7 @@ def test_a_script_has_each_class_with_its_commands_and_their_weights(tmp_path: P
     observation = loadgo.observe(written_accounting(tmp_path / "pacct", made_day()))
     script = tomllib.loads(observation.text)
     light, heavy = script["lines"][0]["choose"]
-    assert (light["weight"], heavy["weight"]) == (8, 4)
+    assert (light["weight"], heavy["weight"]) == (16, 8)
     assert [group.name for group in observation.groups] == ["light", "heavy"]
     weights = {line["as"]: line["weight"] for line in heavy["choose"]}
     assert weights == {row.command: row.count for row in observation.commands if row.group == "heavy"}
@@ -68,7 +68,9 @@ def test_sessions_alike_are_one_class_and_two_kinds_are_two() -> None:
         return ObservedSession(1000, 0, 60, (use(ticks), use(ticks)))
 
     assert len(divide([session(10 + k) for k in range(20)]).classes) == 1
-    assert len(divide([session(5)] * 3).classes) == 1
+    assert len(divide([session(5)] * 30).classes) == 1
+    assert len(divide([session(1)] * 9 + [session(400)] * 9).classes) == 1
+    assert len(divide([session(42)] * 10 + [session(43)] * 10).classes) == 1
     two = divide([session(3 + k % 3) for k in range(20)] + [session(300 + k) for k in range(5)])
     assert [(part.name, len(part.sessions)) for part in two.classes] == [("light", 20), ("heavy", 5)]
     assert two.reason.startswith("two classes: heavy sessions use more than ")

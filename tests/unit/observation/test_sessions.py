@@ -93,3 +93,21 @@ def test_people_are_chosen_by_number_and_left_out_by_name(tmp_path: Path) -> Non
 def test_strange_names_become_plain_ones(tmp_path: Path) -> None:
     observation = observed(tmp_path, child("tmux: server", 101, 100), child(b"\xff\x1b[1m", 102, 100), SHELL)  # type: ignore[arg-type]
     assert runs(observation) == {"___1m": 1, "tmux__server": 1}
+
+
+def test_a_shell_behind_a_log_in_program_has_the_session_and_su_within_one_is_a_command(tmp_path: Path) -> None:
+    begun_by_su = [
+        child("ls", 103, 102, uid=1000),
+        MadeProcess("bash", 102, 101, EPOCH_S, 50),
+        MadeProcess("su", 101, 90, EPOCH_S, 55, uid=0),
+    ]
+    observation = observed(tmp_path, *begun_by_su)
+    assert runs(observation) == {"ls": 1}
+    within = [
+        child("ls", 103, 102, uid=0),
+        child("bash", 102, 101, uid=0),
+        child("su", 101, 100),
+        child("vim", 104, 100),
+        SHELL,
+    ]
+    assert runs(observed(tmp_path, *within)) == {"su": 1, "vim": 1}

@@ -13,12 +13,25 @@ import time
 STEP_BYTES = 65536
 WORK_STEPS = 500
 SHORT_PROGRAM = "/bin/true"
+USAGE_KINDS = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 
 def used_s() -> float:
     """Processor time of this process and of those that it started and that have ended."""
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, kinds))
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, USAGE_KINDS))
+
+
+def faults_so_far() -> int:
+    """Minor page faults of the same processes."""
+    return sum(usage.ru_minflt for usage in map(resource.getrusage, USAGE_KINDS))
+
+
+def start(processes: int, most_s: float) -> None:
+    """Starts so many processes, one after the other. Each ends at once."""
+    for _ in range(processes):
+        if used_s() >= most_s:
+            return
+        os.spawnv(os.P_WAIT, SHORT_PROGRAM, [SHORT_PROGRAM])
 
 
 def touch(pages: int, held: int, most_s: float) -> "mmap.mmap | None":
@@ -33,14 +46,6 @@ def touch(pages: int, held: int, most_s: float) -> "mmap.mmap | None":
             memory[place] = 1
         pages -= count
     return memory
-
-
-def start(processes: int, most_s: float) -> None:
-    """Starts so many processes, one after the other. Each ends at once."""
-    for _ in range(processes):
-        if used_s() >= most_s:
-            return
-        os.spawnv(os.P_WAIT, SHORT_PROGRAM, [SHORT_PROGRAM])
 
 
 def work_in_system(until_s: float) -> None:
@@ -60,10 +65,9 @@ def work(until_s: float) -> None:
 
 user_s, system_s, faults, pages, processes, waiting_s = map(float, sys.argv[1:])
 all_s = user_s + system_s
-own_faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 begin_s = used_s()
-kept = touch(int(faults) - own_faults, max(int(pages), 1), all_s)
 start(int(processes) - 1, all_s)
+kept = touch(int(faults) - faults_so_far(), max(int(pages), 1), all_s)
 work_in_system(min(max(used_s(), begin_s + system_s), all_s))
 work(all_s)
 time.sleep(waiting_s)
