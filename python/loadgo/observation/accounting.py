@@ -19,8 +19,8 @@ from loadgo.observation.source_files import SourceFile
 RECORD_BYTES = 64
 TICK_NS = 10_000_000
 """The unit of times in a record."""
-MOST_RECORDS = 5_000_000
-"""The largest number of processes with a terminal that are kept in memory: about 1 GB with their sessions."""
+MOST_RECORDS = 1_000_000
+"""The largest number of processes with a terminal that are read at once. They take about 1 GB with their sessions."""
 _CHUNK_RECORDS = 65536
 _TERMINAL_PROCESS_FIELDS = (
     ("flag", "u1"), ("version", "u1"), ("tty", "u2"), ("exit_code", "u4"), ("uid", "u4"), ("gid", "u4"), ("pid", "u4"),

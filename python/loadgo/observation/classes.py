@@ -48,13 +48,13 @@ class Division:
 def divide(sessions: Sequence[ObservedSession]) -> Division:
     """The classes of the sessions, which are not empty."""
     one_class = (SessionClass("all", tuple(sessions)),)
-    measured = [session for session in sessions if all(use.cpu_ns is not None for use in session.commands)]
-    if len(measured) < len(sessions):
+    if any(use.cpu_ns is None for session in sessions for use in session.commands):
         return Division(one_class, "one class, since processor times are not known")
     if len(sessions) < FEWEST_DIVIDED_SESSIONS:
         return Division(one_class, f"one class, since two need {FEWEST_DIVIDED_SESSIONS} sessions or more")
-    ordered = sorted(sessions, key=cpu_per_command_ns)
-    logs = np.log([max(cpu_per_command_ns(session), _FLOOR_NS) for session in ordered])
+    logs = np.log([max(cpu_per_command_ns(session), _FLOOR_NS) for session in sessions])
+    ordered = [sessions[index] for index in np.argsort(logs, kind="stable")]
+    logs = np.sort(logs)
     place, left = _best_division(logs)
     ratio = math.exp(logs[place:].mean() - logs[:place].mean())
     if left > MOST_LEFT_SHARE or ratio < LEAST_CLASS_RATIO:

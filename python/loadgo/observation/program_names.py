@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Literal
 
 
@@ -59,6 +60,7 @@ def name_keeper(names: NamesKept) -> KeepName:
     return hashed
 
 
+@cache
 def accounted_name(command: bytes) -> str:
     """The name of a program in a record of process accounting; signs that are rare in names become `_`."""
     text = command.partition(b"\0")[0].decode("ascii", "replace")

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from loadgo.notation.laws import number
 from loadgo.observation.sessions import CommandUse
+from loadgo.stats.resample import Floats
 
 MOST_JOBS = 40
 
@@ -42,60 +45,35 @@ class StandInJob:
 
 def stand_in_jobs(uses: Sequence[CommandUse]) -> tuple[StandInJob, ...]:
     """The jobs that stand for the runs of one command."""
-    jobs = [_job(use) for use in uses]
-    if len(jobs) <= MOST_JOBS:
-        return tuple(sorted(jobs, key=_order))
-    idle = sorted((job for job in jobs if job.cpu_ns == 0), key=_order)
-    busy = sorted((job for job in jobs if job.cpu_ns > 0), key=_order)
-    idle_parts = min(max(round(MOST_JOBS * len(idle) / len(jobs)), bool(idle)), MOST_JOBS - bool(busy))
-    kept = [*_averages(idle, idle_parts), *_averages(busy, MOST_JOBS - idle_parts)]
-    kept_mean = sum(job.cpu_ns for job in kept) / len(kept)
-    factor = sum(job.cpu_ns for job in jobs) / len(jobs) / kept_mean if kept_mean else 1.0
-    return tuple(_scaled(job, factor) for job in kept)
+    runs = np.array([_figures(use) for use in uses], np.float64)
+    cpu_ns = runs[:, 0] + runs[:, 1]
+    runs = runs[np.lexsort((runs[:, -1], cpu_ns))]
+    if len(runs) > MOST_JOBS:
+        runs = _representatives(runs, int((cpu_ns == 0).sum()), float(cpu_ns.mean()))
+    return tuple(StandInJob(*map(float, run)) for run in runs)
 
 
-def _job(use: CommandUse) -> StandInJob:
-    return StandInJob(
-        user_ns=use.user_ns or 0,
-        system_ns=use.system_ns or 0,
-        faults=use.faults_minor or 0,
-        held_pages=use.held_pages or 0,
-        processes=use.processes or 1,
-        waiting_ns=max((use.elapsed_ns or 0) - (use.cpu_ns or 0), 0),
-    )
+def _figures(use: CommandUse) -> tuple[float, ...]:
+    """The fields of `StandInJob`, in their order."""
+    waiting_ns = max((use.elapsed_ns or 0) - (use.cpu_ns or 0), 0)
+    counts = (use.faults_minor or 0, use.held_pages or 0, use.processes or 1)
+    return (use.user_ns or 0, use.system_ns or 0, *counts, waiting_ns)
 
 
-def _order(job: StandInJob) -> tuple[float, float]:
-    return (job.cpu_ns, job.waiting_ns)
+def _representatives(ordered: Floats, idle_count: int, mean_cpu_ns: float) -> Floats:
+    """The means of `MOST_JOBS` parts of the runs, the first `idle_count` of which have no processor time."""
+    busy_count = len(ordered) - idle_count
+    idle_parts = round(MOST_JOBS * idle_count / len(ordered))
+    idle_parts = min(max(idle_parts, min(idle_count, 1)), MOST_JOBS - min(busy_count, 1))
+    parts = [*_parts(ordered[:idle_count], idle_parts), *_parts(ordered[idle_count:], MOST_JOBS - idle_parts)]
+    means = np.array([part.mean(axis=0) for part in parts])
+    kept_cpu_ns = float((means[:, 0] + means[:, 1]).mean())
+    if kept_cpu_ns:
+        means[:, :2] *= mean_cpu_ns / kept_cpu_ns
+    return means
 
 
-def _averages(ordered: Sequence[StandInJob], parts: int) -> list[StandInJob]:
-    """The mean of each of so many parts, of nearly the same size; fewer where there are fewer jobs."""
-    parts = min(parts, len(ordered))
-    ends = [len(ordered) * part // parts for part in range(parts + 1)] if parts else []
-    return [_mean(ordered[ends[part] : ends[part + 1]]) for part in range(parts)]
-
-
-def _mean(jobs: Sequence[StandInJob]) -> StandInJob:
-    def mean(field: str) -> float:
-        return float(sum(getattr(job, field) for job in jobs) / len(jobs))
-
-    return StandInJob(
-        user_ns=mean("user_ns"),
-        system_ns=mean("system_ns"),
-        faults=mean("faults"),
-        held_pages=mean("held_pages"),
-        processes=mean("processes"),
-        waiting_ns=mean("waiting_ns"),
-    )
-
-
-def _scaled(job: StandInJob, factor: float) -> StandInJob:
-    return StandInJob(
-        user_ns=job.user_ns * factor,
-        system_ns=job.system_ns * factor,
-        faults=job.faults,
-        held_pages=job.held_pages,
-        processes=job.processes,
-        waiting_ns=job.waiting_ns,
-    )
+def _parts(ordered: Floats, count: int) -> list[Floats]:
+    """So many parts of nearly the same size; fewer where there are fewer runs."""
+    count = min(count, len(ordered))
+    return np.array_split(ordered, count) if count else []
