@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,3 +124,27 @@ def test_the_stand_ins_start_as_many_processes_and_touch_as_many_pages(tmp_path:
 def in_order_of_ends(processes: list[MadeProcess]) -> list[MadeProcess]:
     """The processes with each parent behind its children, as accounting has them."""
     return sorted(processes, key=lambda process: (process.command == "bash", process.command == "make"))
+
+
+def test_histories_that_real_shells_write_are_read(tmp_path: Path) -> None:
+    typed = 'history -s "ls -l secret"; history -s "for i in 1 2\ndo echo secret; done"; history -s "cat secret"'
+    subprocess.run(
+        ["bash", "--norc", "-ic", f"{typed}; history -w {tmp_path}/bash"],
+        env={"PATH": os.defpath, "HISTTIMEFORMAT": "%s ", "HISTFILE": "/dev/null"},
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,  # that it has no terminal
+    )
+    observation = observe(tmp_path / "bash")
+    assert {row.command for row in observation.commands} >= {"ls", "for", "cat"}
+    assert "secret" not in observation.text
+    assert "1 line without a time" in observation.report()
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not here: apt-get install zsh")
+def test_a_history_that_a_real_zsh_writes_is_read(tmp_path: Path) -> None:
+    typed = "setopt extendedhistory; HISTSIZE=9 SAVEHIST=9; print -s 'ls secret'; print -s 'sleep secret'"
+    subprocess.run(["zsh", "-f", "-i", "-c", f"{typed}; fc -W {tmp_path}/zsh"], check=True, stdin=subprocess.DEVNULL)
+    observation = observe(tmp_path / "zsh")
+    assert {row.command for row in observation.commands} == {"ls", "sleep"}
+    assert "secret" not in observation.text

@@ -173,20 +173,17 @@ def _sessions_of_accounting(
 
 
 def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: SessionsFound) -> tuple[str, ...]:
-    notes = []
+    """Sentences on the processes that are left out, and on what was written meanwhile."""
     without_terminal = sum(file.processes - file.damaged - len(file.records) for file in files)
-    if without_terminal:
-        notes.append(f"{without_terminal:,} processes without a terminal (services, batch jobs) are left out.")
-    if sessions_found.idle_forks:
-        notes.append(
-            f"{sessions_found.idle_forks:,} processes of shells that ran no program and used no time (prompts) are "
-            "left out."
-        )
-    if sessions_found.orphans:
-        notes.append(f"{sessions_found.orphans:,} processes whose parent had ended before them are left out.")
+    left_out = (
+        (without_terminal, "without a terminal (services, batch jobs)"),
+        (sessions_found.idle_forks, "of shells, without a program and without time (prompts)"),
+        (sessions_found.orphans, "whose parent had ended before them"),
+    )
+    notes = [f"{count:,} process{'' if count == 1 else 'es'} {which}." for count, which in left_out if count]
     growth_bytes = sum(max(file.growth_bytes, 0) for file in files)
     if growth_bytes:
-        notes.append(f"The records grew by {growth_bytes:,} bytes while they were read; these are not in it.")
+        notes.append(f"{growth_bytes:,} bytes that were written while the records were read.")
     return tuple(notes)
 
 
@@ -199,7 +196,11 @@ def _sessions_of_histories(files: Sequence[HistoryRead], names: NamesKept) -> _O
             ended_s = lines[-1].began_s + (lines[-1].length_s or 0)
             sessions.append(ObservedSession(person, lines[0].began_s, ended_s, uses))
     untimed = sum(file.untimed for file in files)
-    notes = (f"{untimed:,} lines without a time (or further lines of a command) are left out.",) if untimed else ()
+    notes = (
+        (f"{untimed:,} line{'' if untimed == 1 else 's'} without a time, or further lines of a command.",)
+        if untimed
+        else ()
+    )
     return _Observed(tuple(sessions), notes)
 
 
@@ -222,8 +223,8 @@ def _losses(read: _Records) -> tuple[str, ...]:
         which = f"Source {number}" if len(read.accounting) > 1 else "The source"
         if file.damaged:
             warnings.append(
-                f"{which} has {file.damaged:,} damaged records, the first at byte {file.first_damage_byte:,}: they are "
-                "left out."
+                f"{which} has {file.damaged:,} damaged record{'' if file.damaged == 1 else 's'}, left out; the first "
+                f"is at byte {file.first_damage_byte:,}."
             )
         if 0 < file.cut_bytes < 64:
             warnings.append(f"{which} ends within a record: its last {file.cut_bytes} bytes are left out.")

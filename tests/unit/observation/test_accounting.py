@@ -42,7 +42,7 @@ def test_a_process_without_a_terminal_is_counted_and_not_kept(tmp_path: Path) ->
     )
     part = read(path)
     assert (part.processes, len(part.records)) == (2, 1)
-    assert "1 processes without a terminal" in loadgo.observe(path).report()
+    assert "1 process without a terminal" in loadgo.observe(path).report()
 
 
 def test_a_record_that_is_cut_off_is_a_loss_that_is_told(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_damaged_records_are_left_out_with_the_place_of_the_first(tmp_path: Path
     records[640:704] = bytes(range(64))
     path.write_bytes(records)
     observation = loadgo.observe(path)
-    assert observation.warnings == ("The source has 1 damaged records, the first at byte 640: they are left out.",)
+    assert observation.warnings == ("The source has 1 damaged record, left out; the first is at byte 640.",)
     whole = loadgo.observe(written_accounting(tmp_path / "whole", made_day()))
     assert sum(row.count for row in whole.commands) == sum(row.count for row in observation.commands) + 1
 

@@ -70,13 +70,13 @@ def test_forks_for_a_prompt_are_left_out_and_subshells_that_work_are_not(tmp_pat
         SHELL,
     )
     assert runs(observation) == {"ls": 1, "subshell": 1}
-    assert "1 processes of shells that ran no program" in observation.report()
+    assert "1 process of shells, without a program" in observation.report()
 
 
 def test_a_process_whose_parent_ended_is_left_out_and_counted(tmp_path: Path) -> None:
     observation = observed(tmp_path, child("sleep", 101, 1), child("ls", 102, 100), SHELL)
     assert runs(observation) == {"ls": 1}
-    assert "1 processes whose parent had ended" in observation.report()
+    assert "1 process whose parent had ended" in observation.report()
 
 
 def test_people_are_chosen_by_number_and_left_out_by_name(tmp_path: Path) -> None:
