@@ -18,6 +18,8 @@ from support.accounting_records import EPOCH_S, MadeProcess, MadeSession, writte
 
 CPU_MS = {"burn-short": 250, "burn-long": 600}
 PASSES = 6
+KERNEL_ERROR = 0.25
+"""The kernel counts these times by ticks, of which a busy virtual machine loses some."""
 ACCOUNTING_FILES = [Path("/var/log/account/pacct"), Path("/var/account/pacct")]
 OTHERS_ACCOUNTING = "this host keeps process accounting of its own, which the test would end"
 
@@ -93,20 +95,22 @@ def test_the_kernels_records_have_the_commands_of_the_load(load: tuple[Path, dic
     rows = {row.command: row for row in observation.commands}
     assert {name: row.count for name, row in rows.items()} == dict.fromkeys(CPU_MS, 2 * PASSES)
     for name, row in rows.items():
-        assert row.cpu_ns == pytest.approx(truth[name], rel=0.1)
+        assert row.cpu_ns == pytest.approx(truth[name], rel=KERNEL_ERROR)
         assert row.cpu_most_ns is not None
         assert row.elapsed_ns is not None
         assert row.elapsed_ns >= CPU_MS[name] * 1e6
     assert not observation.warnings
 
 
-def test_the_script_uses_the_processor_time_that_was_observed(
+def test_each_command_of_the_script_uses_as_much_as_one_of_its_jobs(
     load: tuple[Path, dict[str, float]], tmp_path: Path
 ) -> None:
-    records, truth = load
-    observe(records, output=tmp_path / "observed.toml")
+    observation = observe(load[0], output=tmp_path / "observed.toml")
     again = loadgo.run(tmp_path / "observed.toml", users=2, think="fixed(50ms)", meters="none", out=tmp_path / "again")
-    assert cpu_ns(again) == pytest.approx(truth, rel=0.1)
+    used = cpu_ns(again)
+    for row in observation.commands:
+        job_cpu_ns = [job.cpu_ns for job in row.jobs]
+        assert 0.95 * min(job_cpu_ns) < used[row.command] < 1.1 * max(job_cpu_ns)
 
 
 def test_the_stand_ins_start_as_many_processes_and_touch_as_many_pages(tmp_path: Path) -> None:

@@ -74,6 +74,6 @@ def _representatives(ordered: Floats, idle_count: int, mean_cpu_ns: float) -> Fl
 
 
 def _parts(ordered: Floats, count: int) -> list[Floats]:
-    """So many parts of nearly the same size; fewer where there are fewer runs."""
+    """The runs in parts of nearly the same size; fewer than `count` where there are fewer runs."""
     count = min(count, len(ordered))
     return np.array_split(ordered, count) if count else []
