@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from loadgo.laboratory.lab import lab as lab
     from loadgo.metering.meter import Metered as Metered
     from loadgo.metering.meter import meter as meter
+    from loadgo.observation.observe import observe as observe
+    from loadgo.observation.results import Observation as Observation
     from loadgo.pairing.experiment import ab as ab
     from loadgo.pairing.results import Experiment as Experiment
     from loadgo.pairing.variant import Variant as Variant
@@ -95,6 +97,7 @@ __all__ = [
     "MachineList",
     "Metered",
     "Metering",
+    "Observation",
     "Profile",
     "Ready",
     "Recorded",
@@ -123,6 +126,7 @@ __all__ = [
     "machines",
     "merge",
     "meter",
+    "observe",
     "profile",
     "query",
     "ready",
@@ -163,6 +167,7 @@ _HOMES = {
     "MachineList": "running.machines",
     "Metered": "metering.meter",
     "Metering": "running.load",
+    "Observation": "observation.results",
     "Profile": "profiling.profile",
     "Ready": "ready_message.ready",
     "Recorded": "running.record",
@@ -191,6 +196,7 @@ _HOMES = {
     "machines": "running.machines",
     "merge": "sweeping.merge",
     "meter": "metering.meter",
+    "observe": "observation.observe",
     "profile": "profiling.profile",
     "query": "records.query",
     "ready": "ready_message.ready",

@@ -20,6 +20,7 @@ from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.prices import prices
 from loadgo.transfers.transfer import Transferred
 
+from support.accounting_records import made_day, written_accounting, written_history
 from support.command_runs import command_run
 from support.made_knobs import made_knob_capacity
 from support.made_laboratory import made_runs, scattered
@@ -35,6 +36,7 @@ LISTED_RUNS = TESTS / "runs" / "format-1"
 def laid_results(folder: Path) -> Path:
     """The folder with a script, a machine, and three runs: `a`; `b` on twice the speed; `c` with half the users."""
     script, machine = laid(folder)
+    written_accounting(folder / "pacct", made_day())
     (folder / "own-load.toml").write_text(f'{MACHINE}\n[[load]]\nusers = 4\nthink = "5s"\ncommands = ["compile"]\n')
     for name, speed, users in (("a", "1", 4), ("b", "2", 4), ("c", "1", 2)):
         loadgo.run(script, on=str(machine), users=users, passes=2, set=[f"processors.speed={speed}"], out=folder / name)
@@ -128,6 +130,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "Costs of two loads": lambda folder: loadgo.cost([folder / "a", folder / "c"]),
     "Fairness": lambda _folder: loadgo.cost_against("csr-rfc-20:645", "csr-rfc-20:6180"),
     "Fit": _fit,
+    "Observation": lambda folder: loadgo.observe(folder / "pacct", think_from=written_history(folder / "history.txt")),
     "History": _history,
     "Verification": lambda _folder: loadgo.verify(TESTS / "runs" / "reported" / "live-exact"),
     "Simulation": lambda folder: loadgo.simulate(folder / "own-load.toml", until="interactions=3000"),

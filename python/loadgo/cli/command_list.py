@@ -34,6 +34,10 @@ LISTED_COMMANDS: dict[str, ListedCommand] = {
     "record": ListedCommand(
         "commands", "Records a session at a real shell as a script, with its think times and its typing rate."
     ),
+    "observe": ListedCommand(
+        "observe",
+        "Makes a script from what a host's own users did: their commands, think times and classes.",
+    ),
     "doctor": ListedCommand(
         "commands", "Says what cannot be measured or controlled on a host, why, and the remedy; then what can be."
     ),

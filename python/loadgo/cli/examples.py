@@ -23,6 +23,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("your own session", "loadgo record mine.toml"),
         ("a session from asciinema", "loadgo record mine.toml --from-cast session.cast"),
     ),
+    "observe": (
+        ("from process accounting", "loadgo observe --from /var/log/account/pacct -o monday.toml"),
+        ("with think times", "loadgo observe --from pacct --think-from ~/.zsh_history -o monday.toml"),
+    ),
     "completions": (
         ("for bash: then `. ./complete.sh`", "loadgo completions bash -o complete.sh"),
         ("for fish, from the next one on", "loadgo completions fish -o ~/.config/fish/completions/loadgo.fish"),

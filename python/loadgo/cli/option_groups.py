@@ -21,7 +21,8 @@ _GROUPS: dict[str, str] = {
         _SERVER: "listen connections total once job_time serve beyond_loopback otlp port leaves",
         _WORKERS: "workers part",
         _SHOWN: "terminal window speed at model",
-        _DATA: "size method message receive from_file into token_file read columns allow_files",
+        _DATA: """size method message receive from_file into token_file read columns allow_files
+            think_from without_users names""",
     }.items()
     for name in names.split()
 }
@@ -41,6 +42,8 @@ _EXCEPTIONS: dict[tuple[str, str], str] = {
     ("watch", "target"): _SHOWN,
     ("query", "run"): _DATA,
     ("record", "from_cast"): _DATA,
+    ("observe", "sources"): _DATA,
+    ("observe", "users"): _DATA,
 }
 """Options that mean something else in one command."""
 

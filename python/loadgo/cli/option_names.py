@@ -9,6 +9,7 @@ _OPTIONS = {
     "duration": "--for",
     "driven_from": "--from",
     "output": "-o",
+    "sources": "--from",
     "fifo": "--no-fifo",
     "token": "--token-file",
     "figure": "FIGURE",

@@ -99,7 +99,7 @@ def record(
     """
     script, cast_file = Path(path), Path(cast) if cast is not None else None
     for file in filter(None, (script, cast_file)):
-        _check_free(file, force)
+        check_free(file, force)
     name = script.stem.replace("_", " ").replace("-", " ").strip() or "recorded session"
     if from_cast is not None:
         if cast_file is not None:
@@ -109,7 +109,7 @@ def record(
     else:
         command = shell_words(shell)
         recorded = _loadgo.record_session(command, dict(env or {}), cast_file, shlex.join(command), name)
-    _write_script(script, schema_line("script") + recorded["script"], force)
+    write_private(script, schema_line("script") + recorded["script"], force)
     return Recorded(
         path=script,
         cast=cast_file,
@@ -174,15 +174,19 @@ def _read_cast(file: str, name: str, login: str | None) -> _RecordedData:
     return recorded
 
 
-def _check_free(file: Path, force: bool) -> None:
+def check_free(file: Path, force: bool) -> None:
+    """Raises `Refused` if the file exists and is not to be replaced, or cannot be written."""
     if file.exists() and not force:
         raise Refused(f"{file} exists already: choose another name, or replace it with `force`").about("force")
     if not os.access(file.parent, os.W_OK):
         raise Refused(f"{file} cannot be written: {file.parent} is not a writable directory")
 
 
-def _write_script(script: Path, text: str, force: bool) -> None:
-    """Writes the file whole or not at all. If it cannot have its name, the text stays in a file beside it."""
+def write_private(script: Path, text: str, force: bool) -> None:
+    """Writes a script that only this user may read, whole or not at all.
+
+    If it cannot have its name, the text stays in a file beside it, which the error names.
+    """
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=script.parent, prefix=f".{script.name}.", delete=False
     ) as file:
@@ -196,7 +200,5 @@ def _write_script(script: Path, text: str, force: bool) -> None:
     try:
         script.hardlink_to(written)
     except OSError as error:
-        raise Refused(
-            f"{script} cannot be written ({error.strerror}); the recorded script is kept in {written}"
-        ) from error
+        raise Refused(f"{script} cannot be written ({error.strerror}); the script is kept in {written}") from error
     written.unlink()

@@ -16,6 +16,8 @@ from loadgo.documents.json_types import json_schema_of
 from loadgo.fitting.document import JSON_KEYS as FIT_KEYS
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 from loadgo.measures.summary import Summary
+from loadgo.observation.document import JSON_KEYS as OBSERVATION_KEYS
+from loadgo.observation.results import Observation
 from loadgo.pairing.document import JSON_KEYS as EXPERIMENT_KEYS
 from loadgo.profiling.document import PROFILE_KEYS
 from loadgo.profiling.profile import Profile
@@ -59,6 +61,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "cost-against": ((cost_objects.FairnessJson,), FAIRNESS_KEYS),
     "tariffs": ((cost_objects.TariffsJson,), SUMMARY_KEYS),
     "fit": ((run_objects.FitJson,), FIT_KEYS),
+    "observe": ((Observation,), OBSERVATION_KEYS),
     "simulate": ((Simulation,), SIMULATION_KEYS),
     "reproduce": ((reproduction_objects.ReproductionJson,), REPRODUCTION_KEYS),
     "profile": ((Profile, run_objects.ProfileMore), PROFILE_KEYS),

@@ -29,6 +29,7 @@ LOAD_FREE = {
     "fairness": ("cost", "csr-rfc-20:645", "--against", "csr-rfc-20:6180"),
     "tariffs": ("cost", "--tariffs"),
     "fit": ("fit", "a", "-o", "fitted.toml", "--force"),
+    "observe": ("observe", "--from", "pacct", "-o", "observed.toml", "--force"),
     "simulate": ("simulate", "own-load.toml", "--until", "interactions=3000"),
     "reproduce": ("reproduce", "ctss-trivial"),
     "transfer": ("transfer", "--read", str(SEED), "--columns", ",".join(map("=".join, COLUMNS.items()))),
@@ -136,7 +137,7 @@ def test_the_json_of_a_run_is_that_of_the_library(name: str, folder: Path) -> No
 @pytest.mark.parametrize("format", TABLE_FORMATS)
 def test_every_command_has_every_format(name: str, format: str, tmp_path: Path) -> None:
     place = tmp_path / "output"
-    printed(name, format, "--report" if name == "fit" else "-o", str(place))
+    printed(name, format, "--report" if name in ("fit", "observe") else "-o", str(place))
     text = place.read_text(encoding="utf-8")
     assert text.strip()
     if format == "csv":

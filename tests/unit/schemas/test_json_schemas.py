@@ -26,6 +26,7 @@ FORMAT_OF_TYPE = {
     "Costs": "cost",
     "Fairness": "cost-against",
     "Fit": "fit",
+    "Observation": "observe",
     "History": "history",
     "Verification": "verify",
     "Simulation": "simulate",

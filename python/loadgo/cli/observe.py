@@ -1,0 +1,99 @@
+"""The command `observe`, which makes a script from records of what a host's own users did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from loadgo.cli.output import (
+    STATUS_BAD_FINDING,
+    STATUS_GOOD,
+    check_files,
+    errors_as_messages,
+    print_error,
+    print_note,
+    print_output,
+)
+from loadgo.cli.page_output import format_option, page_output
+from loadgo.documents.formats import TableFormat
+
+_PRIVATE_MASK = 0o077
+
+
+def observe(
+    sources: Annotated[
+        list[Path],
+        typer.Option(
+            "--from", metavar="FILE", help="Process accounting (version 3) or a shell history with times; repeatable."
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The script to write; - is the standard output, without the report."),
+    ] = None,
+    think_from: Annotated[
+        list[Path] | None,
+        typer.Option("--think-from", metavar="FILE", help="A shell history with times, for think times; repeatable."),
+    ] = None,
+    users: Annotated[
+        str | None, typer.Option(metavar="NAME,…", help="Only these people: names of accounts, or numbers.")
+    ] = None,
+    without_users: Annotated[str | None, typer.Option(metavar="NAME,…", help="Leave these people out.")] = None,
+    names: Annotated[
+        Literal["all", "none"], typer.Option(help="none: names of programs are hashed with a key that is not kept.")
+    ] = "all",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    format: Annotated[TableFormat, format_option("each command with what it used")] = "text",
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The file for the report; HTML goes into observation.html by default."),
+    ] = None,
+) -> None:
+    """Makes a script from what a host's own users did: their commands, think times and classes."""
+    with errors_as_messages(), _private_files():
+        from loadgo.observation.observe import observe as observe_records
+
+        to_stdout = output is not None and str(output) == "-"
+        script = None if to_stdout else output or Path("observed.toml")
+        page = (
+            None if to_stdout and report is None else page_output(format, report, "observation.html", option="--report")
+        )
+        check_files({"-o": script}, {"--report": None if page is None else page.path})
+        observation = observe_records(
+            *sources,
+            think_from=think_from or (),
+            output=script,
+            users=_listed(users),
+            without_users=_listed(without_users),
+            names=names,
+            force=force,
+        )
+        if page is not None:
+            page.show(observation)
+        if to_stdout:
+            print_output(observation.text)
+        else:
+            print_note(f"the script is in {observation.path}")
+        for warning in () if page is not None and page.is_read_beside_errors else observation.warnings:
+            print_error(warning)
+        raise typer.Exit(STATUS_BAD_FINDING if observation.warnings else STATUS_GOOD)
+
+
+def _listed(names: str | None) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Makes each file that is written in the context one that only this user may read."""
+    before = os.umask(_PRIVATE_MASK)
+    try:
+        yield
+    finally:
+        os.umask(before)

@@ -1,0 +1,139 @@
+"""An observation as a document: the classes of users, their commands, and what is known from which record."""
+
+from __future__ import annotations
+
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.documents.document import Document
+from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import Evidence, trust_in_words
+from loadgo.notation.figures import NOT_MEASURED, counted, duration, joined, number, people, seconds, share
+from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, SourceRead, ThinkTimes, UserGroup
+from loadgo.observation.stand_in_jobs import StandInJob
+
+FEWEST_SESSIONS = 10
+"""Fewer sessions are a reason for doubt."""
+_COARSE_SHARE = 0.1
+"""Processor time that rounding may have hidden is a reason for doubt from this share on."""
+_FIGURE_CHARS = 32
+
+JSON_KEYS: Keys = {
+    Observation: "path name sources people sessions span_s division groups commands think known notes warnings",
+    SourceRead: "kind records left_out use",
+    UserGroup: "name sessions people commands commands_per_session cpu_ns",
+    ObservedCommand: (
+        "group command count share cpu_ns cpu_most_ns cpu_p90_ns elapsed_ns faults_minor faults_major processes jobs"
+    ),
+    StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
+    ThinkTimes: "law measured mean_ns absences is_upper_bound",
+    KnownFigure: "figure source remark",
+}
+
+
+def observation_json(observation: Observation) -> str:
+    """The observation as one JSON object. Units are nanoseconds and counts; null is not known."""
+    return json_document(members_of(observation, JSON_KEYS), JSON_KEYS)
+
+
+def observation_document(observation: Observation) -> Document:
+    """The document of an observation."""
+    return Document(
+        title=f"observation: {observation.name}",
+        answer=_answer(observation),
+        trust=_trust(observation),
+        warnings=observation.warnings,
+        about=tuple(_source_line(source) for source in observation.sources),
+        sections=(_group_table(observation), _command_table(observation), _known_table(observation)),
+        notes=tuple(("Left out", text) for text in observation.notes),
+    )
+
+
+def _answer(observation: Observation) -> str:
+    commands = sum(group.commands for group in observation.groups)
+    think = observation.think
+    thinking = (
+        f"think time {think.law if len(think.law) < _FIGURE_CHARS else duration(think.mean_ns)}"
+        if think
+        else ("think times not known")
+    )
+    return (
+        f"{counted(commands, 'command')} of {people(observation.people)} in {counted(observation.sessions, 'session')} "
+        f"over {seconds(observation.span_s)}: {observation.division}; {thinking}."
+    )
+
+
+def _source_line(source: SourceRead) -> str:
+    unit = "process" if source.kind == "process accounting" else "timed line"
+    plural = f"{number(source.records)} {unit}{'' if source.records == 1 else 'es' if unit == 'process' else 's'}"
+    return f"The {source.use} are from {source.kind}: {plural}."
+
+
+def _trust(observation: Observation) -> str:
+    """The line on whether to believe the script."""
+    against, grounds = [], []
+    if observation.sessions < FEWEST_SESSIONS:
+        against.append(f"{counted(observation.sessions, 'session')} may not be like others")
+    hidden = _hidden_share(observation)
+    if hidden is None:
+        against.append("processor times are not known")
+    elif hidden > _COARSE_SHARE:
+        against.append(f"processes are counted in steps of 10 ms, so processor times may be {share(hidden)} larger")
+    else:
+        grounds.append(f"processor times are the kernel's, and at most {share(hidden)} larger")
+    if observation.think is None:
+        against.append("think times are not known")
+    elif observation.think.is_upper_bound:
+        against.append("think times have the responses in them")
+    return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(observation.warnings))
+
+
+def _hidden_share(observation: Observation) -> float | None:
+    """The largest share by which all processor time may be larger than its count; None if it is not known."""
+    cpu_ns = sum((row.cpu_ns or 0) * row.count for row in observation.commands)
+    most_ns = sum((row.cpu_most_ns or 0) * row.count for row in observation.commands)
+    return most_ns / cpu_ns - 1 if cpu_ns else None
+
+
+def _group_table(observation: Observation) -> Table:
+    groups = observation.groups
+    columns = (
+        Column("class", tuple(group.name for group in groups)),
+        Column("sessions", tuple(number(group.sessions) for group in groups)),
+        Column("users", tuple(number(group.people) for group in groups)),
+        Column("commands", tuple(number(group.commands) for group in groups)),
+        Column("a session", tuple(number(group.commands_per_session) for group in groups)),
+        Column("CPU a command", tuple(duration(group.cpu_ns) for group in groups)),
+    )
+    return Table("Classes", columns)
+
+
+def _command_table(observation: Observation) -> Table:
+    rows = observation.commands
+    has_classes = len(observation.groups) > 1
+    columns = (
+        Column("command", tuple(row.command for row in rows), verbatim=True),
+        *([Column("class", tuple(row.group for row in rows), kind="words")] if has_classes else []),
+        Column("runs", tuple(number(row.count) for row in rows)),
+        Column("share", tuple(share(row.share) for row in rows)),
+        Column("CPU", tuple(_cpu(row) for row in rows)),
+        Column("p90", tuple(duration(row.cpu_p90_ns) for row in rows), spare=1),
+        Column("elapsed", tuple(duration(row.elapsed_ns) for row in rows), spare=2),
+        Column("faults", tuple(number(row.faults_minor) for row in rows), spare=3),
+        Column("processes", tuple(number(row.processes) for row in rows), spare=4),
+    )
+    return Table(
+        "Commands", columns, foot="CPU is a mean, between the time that is counted and what rounding may hide."
+    )
+
+
+def _cpu(row: ObservedCommand) -> str:
+    return NOT_MEASURED if row.cpu_ns is None else joined(duration(row.cpu_ns), duration(row.cpu_most_ns))
+
+
+def _known_table(observation: Observation) -> Table:
+    known = observation.known
+    columns = (
+        Column("figure", tuple(figure.figure for figure in known)),
+        Column("from", tuple(figure.source or "not known" for figure in known), kind="words"),
+        Column("remark", tuple(figure.remark for figure in known), kind="words"),
+    )
+    return Table("What is known", columns, name_width=_FIGURE_CHARS)

@@ -1,0 +1,30 @@
+"""An observation in every format: its document with JSON, and its commands, classes and jobs as frames."""
+
+from __future__ import annotations
+
+from loadgo.documents.frames import frame_of
+from loadgo.documents.presentation import Presentation
+from loadgo.observation.document import JSON_KEYS, observation_document, observation_json
+from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, UserGroup
+
+_JOB_COLUMNS = (
+    "group command user_ns=job.user_ns system_ns=job.system_ns faults=job.faults held_pages=job.held_pages "
+    "processes=job.processes waiting_ns=job.waiting_ns"
+)
+
+
+def presentation(observation: Observation) -> Presentation:
+    """The parts of an observation."""
+    jobs = [
+        {"group": row.group, "command": row.command, "job": job} for row in observation.commands for job in row.jobs
+    ]
+    return Presentation(
+        lambda: observation_document(observation),
+        lambda: observation_json(observation),
+        {
+            "commands": lambda: frame_of(observation.commands, JSON_KEYS[ObservedCommand].removesuffix(" jobs")),
+            "groups": lambda: frame_of(observation.groups, JSON_KEYS[UserGroup]),
+            "jobs": lambda: frame_of(jobs, _JOB_COLUMNS),
+            "known": lambda: frame_of(observation.known, JSON_KEYS[KnownFigure]),
+        },
+    )

@@ -1,0 +1,108 @@
+"""The result of an observation: classes of users, their commands, think times, and which figures are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadgo.documents.result import Result
+from loadgo.observation.source_files import SourceKind
+from loadgo.observation.stand_in_jobs import StandInJob
+
+
+@dataclass(frozen=True)
+class SourceRead:
+    """A file of records that was read. Its name is not kept, since it may name a person."""
+
+    kind: SourceKind
+    records: int
+    """Processes, or lines with a time."""
+    left_out: int
+    """Records that are damaged, and lines without a time."""
+    use: str
+    """The part of the script that is from it: `commands` or `think times`."""
+
+
+@dataclass(frozen=True)
+class ThinkTimes:
+    """The law of think times, from a history."""
+
+    law: str
+    measured: int
+    """Number of pauses."""
+    mean_ns: float
+    absences: int
+    """Number of longer pauses, which are left out."""
+    is_upper_bound: bool
+    """Whether the pauses have the responses in them, too."""
+
+
+@dataclass(frozen=True)
+class ObservedCommand:
+    """A command of a class of users, with its means over all runs. None is not known."""
+
+    group: str
+    """The class."""
+    command: str
+    count: int
+    share: float
+    """Share of the class's commands."""
+    cpu_ns: float | None
+    cpu_most_ns: float | None
+    """The mean processor time, if each process had used all of the two steps of 10 ms that are rounded down."""
+    cpu_p90_ns: float | None
+    elapsed_ns: float | None
+    faults_minor: float | None
+    faults_major: float | None
+    processes: float | None
+    jobs: tuple[StandInJob, ...]
+    """The synthetic jobs that stand for it, each as likely."""
+
+
+@dataclass(frozen=True)
+class UserGroup:
+    """A class of users."""
+
+    name: str
+    sessions: int
+    people: int
+    commands: int
+    commands_per_session: int
+    """The mean, in a whole number: so many commands has a session of the script."""
+    cpu_ns: float | None
+    """Mean processor time of a command."""
+
+
+@dataclass(frozen=True)
+class KnownFigure:
+    """A figure of the script, and the record that it is known from."""
+
+    figure: str
+    source: str
+    """Empty if no record has it."""
+    remark: str
+
+
+@dataclass(frozen=True, repr=False)
+class Observation(Result, presented_by="loadgo.observation.presentation:presentation"):
+    """A script made from records."""
+
+    text: str
+    """The text of the script."""
+    path: Path | None
+    """The path of the script; None if it was not written."""
+    name: str
+    sources: tuple[SourceRead, ...]
+    people: int
+    sessions: int
+    span_s: float
+    """Time from the first beginning to the last end."""
+    groups: tuple[UserGroup, ...]
+    division: str
+    """The reason for the classes."""
+    commands: tuple[ObservedCommand, ...]
+    think: ThinkTimes | None
+    known: tuple[KnownFigure, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    """Losses: damaged records, a file that was cut."""

@@ -1,0 +1,164 @@
+"""The script of an observation: classes as a choice, commands as weighted stand-ins, jobs as lists of words."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import tomlkit
+
+from loadgo.notation.figures import counted, digits, duration, people, seconds
+from loadgo.notation.file_shapes import schema_line
+from loadgo.notation.laws import amount
+from loadgo.observation.results import Observation, ObservedCommand, UserGroup
+
+_STAND_INS_FOLDER = Path(__file__).parent.parent / "data" / "stand_ins"
+_FILES = ("stand-in.sh", "stand_in.py")
+_COMMENT_CHARS = 116
+_LEAST_TIMEOUT_NS, _MOST_TIMEOUT_NS = 300e9, 3.6e15
+_TIMEOUT_FACTOR = 10
+"""A line may last so many times as long as the longest observed command, since the host may be loaded."""
+_NOT_IN_LIST_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def script_text(observation: Observation) -> str:
+    """The text of a script that types the observed commands as stand-ins."""
+    return (
+        schema_line("script")
+        + "\n".join(
+            [
+                *_heading(observation),
+                f"name    = {_quoted(observation.name)}",
+                'login   = "sh"',
+                *_think_lines(observation),
+                f'timeout = "{_timeout(observation)}"',
+                'needs   = ["python3", "sleep"]',
+                "",
+                *_choice_lines(observation),
+                "",
+                *_file_lines(),
+                *_word_lines(observation),
+            ]
+        ).rstrip("\n")
+        + "\n"
+    )
+
+
+def _heading(observation: Observation) -> Iterator[str]:
+    """Comments: the sources, what is known from which, and what is open."""
+    kinds = " and ".join(dict.fromkeys(source.kind for source in observation.sources))
+    commands = sum(group.commands for group in observation.groups)
+    yield from _comments(
+        f"Made by `loadgo observe` of {kinds}: {counted(commands, 'command')} in "
+        f"{counted(observation.sessions, 'session')}, over {seconds(observation.span_s)}. Each line is a stand-in that "
+        "uses what a command used. Nobody's arguments, paths or texts are in this file."
+    )
+    for figure in observation.known:
+        source = f"from {figure.source}" if figure.source else "NOT KNOWN"
+        yield from _comments(f"- {figure.figure}: {source}; {figure.remark}.")
+    yield ""
+
+
+def _think_lines(observation: Observation) -> Iterator[str]:
+    think = observation.think
+    if think is None:
+        yield from _comments(
+            "think: not known, so that nobody thinks. `loadgo run --think 'exponential(8s)'` sets one."
+        )
+        return
+    kind = "pauses with the response in them" if think.is_upper_bound else "pauses without the response"
+    yield f"# {think.measured:,} {kind}; mean {duration(think.mean_ns)}"
+    yield f'think   = "{think.law}"'
+
+
+def _timeout(observation: Observation) -> str:
+    longest_ns = max((job.waiting_ns + job.cpu_ns for row in observation.commands for job in row.jobs), default=0.0)
+    timeout_ns = min(max(_LEAST_TIMEOUT_NS, _TIMEOUT_FACTOR * longest_ns), _MOST_TIMEOUT_NS)
+    return amount(float(round(timeout_ns, -9)), timed=True)
+
+
+def _choice_lines(observation: Observation) -> Iterator[str]:
+    """One class: a repeated choice among its commands. Two: a choice of a class, then the same."""
+    yield from _comments(f"{observation.division}.")
+    if len(observation.groups) == 1:
+        group = observation.groups[0]
+        yield "[[lines]]"
+        yield f"repeat = {group.commands_per_session}"
+        yield "choose = ["
+        yield from _command_lines(observation, group, "    ")
+        yield "]"
+        return
+    yield "[[lines]]"
+    yield "choose = ["
+    for group in observation.groups:
+        yield f"    # {group.name}: {counted(group.sessions, 'session')} of {people(group.people)}"
+        yield f"    {{ weight = {group.sessions}, repeat = {group.commands_per_session}, choose = ["
+        yield from _command_lines(observation, group, "        ")
+        yield "    ] },"
+    yield "]"
+
+
+def _command_lines(observation: Observation, group: UserGroup, indent: str) -> Iterator[str]:
+    lists = _list_names(observation)
+    for row in observation.commands:
+        if row.group != group.name:
+            continue
+        typed = "sh stand-in.sh" + (f" {{random:{lists[row]}}}" if row in lists else "")
+        comment = "" if row.cpu_ns is not None else "  # processor time not known"
+        yield f"{indent}{{ weight = {row.count}, type = {_quoted(typed)}, as = {_quoted(row.command)} }},{comment}"
+
+
+def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
+    """The list of jobs of each command that has any: the class and the command, or a number if that is taken."""
+    names: dict[ObservedCommand, str] = {}
+    for row in observation.commands:
+        if row.cpu_ns is None and row.elapsed_ns is None:
+            continue
+        name = f"{row.group}-{_NOT_IN_LIST_NAMES.sub('_', row.command)}"
+        names[row] = name if name not in names.values() else f"{name}-{len(names)}"
+    return names
+
+
+def _file_lines() -> Iterator[str]:
+    yield "[files]"
+    for name in _FILES:
+        content = (_STAND_INS_FOLDER / name).read_text(encoding="utf-8")
+        yield f"{_quoted(name)} = '''\n{content}'''"
+
+
+def _word_lines(observation: Observation) -> Iterator[str]:
+    lists = _list_names(observation)
+    if not lists:
+        return
+    yield ""
+    yield "[words]"
+    yield from _comments(
+        "Each word is a job: seconds of user and of system time, page faults, pages held, processes, seconds to wait."
+    )
+    for row, name in lists.items():
+        yield f"# {row.command}: {_means(row)}"
+        yield f"{name} = ["
+        yield from (f'    "{words}",' for words in _job_words(row))
+        yield "]"
+
+
+def _job_words(row: ObservedCommand) -> list[str]:
+    """The jobs of a command in words; equal jobs are one."""
+    jobs = [job.in_words() for job in row.jobs]
+    return jobs[:1] if len(set(jobs)) == 1 else jobs
+
+
+def _means(row: ObservedCommand) -> str:
+    cpu = "processor time not known" if row.cpu_ns is None else f"CPU {duration(row.cpu_ns)}"
+    elapsed = "" if row.elapsed_ns is None else f", elapsed {duration(row.elapsed_ns)}"
+    return f"{row.count:,} runs, {digits(100 * row.share)} % of its class; mean {cpu}{elapsed}"
+
+
+def _comments(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(text, _COMMENT_CHARS, subsequent_indent="  ")]
+
+
+def _quoted(text: str) -> str:
+    return tomlkit.item(text).as_string()

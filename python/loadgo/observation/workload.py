@@ -1,0 +1,81 @@
+"""The commands of each class of users: how often, what they used, and the synthetic jobs that stand for them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from loadgo.observation.accounting import TICK_NS
+from loadgo.observation.classes import SessionClass
+from loadgo.observation.program_names import OTHER_NAME
+from loadgo.observation.results import ObservedCommand, UserGroup
+from loadgo.observation.sessions import CommandUse
+from loadgo.observation.stand_in_jobs import stand_in_jobs
+
+MOST_COMMANDS = 40
+"""The largest number of commands of a class. The rarest beyond are together one, called `other`."""
+_ROUNDED_STEPS = 2
+"""User and system time of each process are rounded down, to a step each."""
+
+
+def user_groups(classes: Sequence[SessionClass]) -> tuple[UserGroup, ...]:
+    """The classes of users with their figures."""
+    groups = []
+    for each_class in classes:
+        uses = _uses(each_class)
+        groups.append(
+            UserGroup(
+                name=each_class.name,
+                sessions=len(each_class.sessions),
+                people=len({session.person for session in each_class.sessions}),
+                commands=len(uses),
+                commands_per_session=max(round(len(uses) / len(each_class.sessions)), 1),
+                cpu_ns=_mean([use.cpu_ns for use in uses]),
+            )
+        )
+    return tuple(groups)
+
+
+def observed_commands(classes: Sequence[SessionClass]) -> tuple[ObservedCommand, ...]:
+    """The commands of each class, the most frequent first."""
+    return tuple(row for each_class in classes for row in _commands_of(each_class))
+
+
+def _commands_of(each_class: SessionClass) -> list[ObservedCommand]:
+    uses = _uses(each_class)
+    frequent = {name for name, _ in Counter(use.name for use in uses).most_common(MOST_COMMANDS - 1)}
+    by_name: dict[str, list[CommandUse]] = defaultdict(list)
+    for use in uses:
+        by_name[use.name if use.name in frequent else OTHER_NAME].append(use)
+    ordered = sorted(by_name.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [_command(each_class.name, name, runs, len(uses)) for name, runs in ordered]
+
+
+def _command(group: str, name: str, uses: Sequence[CommandUse], all_count: int) -> ObservedCommand:
+    cpu_ns, processes = _mean([use.cpu_ns for use in uses]), _mean([use.processes for use in uses])
+    return ObservedCommand(
+        group=group,
+        command=name,
+        count=len(uses),
+        share=len(uses) / all_count,
+        cpu_ns=cpu_ns,
+        cpu_most_ns=None if cpu_ns is None else cpu_ns + _ROUNDED_STEPS * TICK_NS * (processes or 1),
+        cpu_p90_ns=None if cpu_ns is None else float(np.quantile([use.cpu_ns or 0 for use in uses], 0.9)),
+        elapsed_ns=_mean([use.elapsed_ns for use in uses]),
+        faults_minor=_mean([use.faults_minor for use in uses]),
+        faults_major=_mean([use.faults_major for use in uses]),
+        processes=processes,
+        jobs=stand_in_jobs(uses),
+    )
+
+
+def _uses(each_class: SessionClass) -> list[CommandUse]:
+    return [use for session in each_class.sessions for use in session.commands]
+
+
+def _mean(values: Sequence[int | None]) -> float | None:
+    """The mean of the values that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
