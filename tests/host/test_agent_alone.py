@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import loadgo
 import pytest
 from loadgo.hosts.delivery import find_agent_program
 from loadgo.notation.terms import CATEGORY_TERMS
-from support.outside import LOOK_EVERY_S, NEEDS_ROOT, PATIENCE_S, finished, wait_until
+from support.outside import NEEDS_ROOT, PATIENCE_S, finished, wait_until
 
 PAGES = 16_384
 """Pages that a command touches."""
@@ -131,11 +130,8 @@ def test_a_signal_reaches_the_command_which_ends_as_it_wants(agent: str, command
 
 
 def ended_by(process: subprocess.Popen[str], number: signal.Signals) -> subprocess.CompletedProcess[str]:
-    """Sends a signal until the process ends: the command may print before the agent knows it, and no signal waits."""
-    give_up = time.monotonic() + PATIENCE_S
-    while process.poll() is None and time.monotonic() < give_up:
-        process.send_signal(number)
-        time.sleep(LOOK_EVERY_S)
+    """Sends a signal once: also one that comes before the agent knows the command's number must reach the command."""
+    process.send_signal(number)
     return finished(process)
 
 
@@ -182,3 +178,30 @@ def test_it_works_in_a_root_that_has_nothing_else(agent: str, tmp_path: Path) ->
     ended = done(["unshare", "--mount", "--propagation=private", "sh", "-c", inside, str(tmp_path)])
     assert (ended.returncode, ended.stdout) == (0, f"loadgo-agent {loadgo.__version__}\n"), ended.stderr
     assert ended.stderr.startswith("r /loadgo-agent version: real ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["ready", "--"], "there is no command"),
+        (["meter", "--"], "there is no command behind --"),
+        (["meter", "--for", "0s"], "--for takes a time longer than 0"),
+    ],
+)
+def test_a_wrong_command_line_is_refused_in_words(agent: str, words: list[str], said: str) -> None:
+    ended = done([agent, *words])
+    assert ended.returncode == 2
+    assert said in ended.stderr
+
+
+def test_an_input_that_is_not_that_of_a_controller_ends_the_agent_in_words(agent: str) -> None:
+    ended = subprocess.run([agent, "serve"], input=bytes(range(256)) * 8, capture_output=True, timeout=PATIENCE_S)
+    assert ended.returncode == 1
+    assert b"the input is not that of a loadgo" in ended.stderr
+
+
+@pytest.mark.parametrize("words", [["ready", "--", "true"], ["version"], ["meter", "--", "true"]])
+def test_a_report_that_cannot_be_written_is_a_failure(agent: str, words: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run([agent, *words], stdout=full, stderr=full, timeout=PATIENCE_S)
+    assert ended.returncode in (1, 2)
