@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from loadgo.costs.cost import Costs, Point
@@ -60,3 +61,11 @@ def test_a_mean_of_a_few_interactions_is_no_figure() -> None:
 
 def test_no_cost_of_many_interactions_is_called_few(many: Costs) -> None:
     assert "few" not in many.report(width=120)
+
+
+def test_amounts_on_an_axis_are_never_powers_of_ten(many: Costs) -> None:
+    (point,) = many.points
+    (chart,) = row_charts(point.priced[0], point.priced[0].rows, "command")
+    labels = re.findall(r">([^<>]*)</text>", svg(chart))
+    assert len([label for label in labels if label.replace(",", "").replace(".", "").isdigit()]) > 3
+    assert not [label for label in labels if re.search(r"\de[+−-]", label)]

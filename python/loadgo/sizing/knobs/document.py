@@ -109,13 +109,17 @@ def _curve_table(answered: KnobCapacity) -> Table:
             for index, target in enumerate(answered.targets)
             if target.share is not None
         ),
-        column("targets", lambda point: "undecided" if point.standing == "open" else point.standing),
+        Column("targets", tuple(map(_standing_cell, points)), kept=True),
         column("trials", lambda point: number(point.figures.trials), spare=3),
         column("interactions", lambda point: number(point.figures.interactions), spare=4),
         column("processors", lambda point: share(point.figures.utilisation.get("processors")), spare=2),
         column("other work", lambda point: share(point.figures.others), spare=1),
     ]
     return Table("Measured, by the limit", tuple(columns), charts=("capacity-of-limit",))
+
+
+def _standing_cell(point: KnobPoint) -> str:
+    return "undecided" if point.standing == "open" else point.standing
 
 
 def _value_cell(point: KnobPoint, index: int) -> str:
