@@ -139,6 +139,16 @@ def test_no_first_cell_of_a_row_is_cut(shown: Page) -> None:
         assert shown.evaluate(CUT_FIRST_CELLS) == []
 
 
+@pytest.mark.parametrize("name", ["compare", "capacity", "fit"])
+def test_a_column_that_stays_on_a_phone_shades_what_goes_on_below_it(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    with opened(browser, pages[name], PHONE) as page:
+        shades = page.eval_on_selector_all("td.kept", "cells => cells.map(cell => getComputedStyle(cell).boxShadow)")
+        assert shades
+        assert "none" not in shades
+
+
 def test_no_name_of_a_category_is_cut_on_a_phone(report_on_phone: Page) -> None:
     assert report_on_phone.get_by_text("idle: waiting for a page").count()
     assert [name for name in report_on_phone.evaluate(CUT_WORDS) if name.startswith("idle")] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from loadgo.costs.cost import Costs, Point
@@ -65,7 +66,9 @@ def test_no_cost_of_many_interactions_is_called_few(many: Costs) -> None:
 
 def test_amounts_on_an_axis_are_never_powers_of_ten(many: Costs) -> None:
     (point,) = many.points
-    (chart,) = row_charts(point.priced[0], point.priced[0].rows, "command")
-    labels = re.findall(r">([^<>]*)</text>", svg(chart))
-    assert len([label for label in labels if label.replace(",", "").replace(".", "").isdigit()]) > 3
-    assert not [label for label in labels if re.search(r"\de[+−-]", label)]
+    for times in (1, 40, 150, 4000):
+        dear = priced(point.use, replace(TARIFF, cpu_hour=times * TARIFF.cpu_hour))
+        (chart,) = row_charts(dear, dear.rows, "command")
+        labels = re.findall(r">([^<>]*)</text>", svg(chart))
+        assert len([label for label in labels if label.replace(",", "").replace(".", "").isdigit()]) > 3
+        assert not [label for label in labels if re.search(r"\de[+−-]", label)]
