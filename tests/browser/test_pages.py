@@ -38,6 +38,9 @@ CUT_WORDS = """() => [...document.querySelectorAll('.chart svg')].flatMap(svg =>
   }).map(text => text.textContent);
 })"""
 
+CUT_FIRST_CELLS = """() => [...document.querySelectorAll('tbody th')]
+  .filter(cell => cell.checkVisibility() && cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"""
+
 BROKEN_FIRST_HEADINGS = """() => [...document.querySelectorAll('thead th:first-child')].filter(heading => {
   const words = document.createRange();
   words.selectNodeContents(heading);
@@ -128,6 +131,22 @@ def test_on_a_phone_only_tables_scroll_sideways(shown: Page) -> None:
 def test_no_word_of_a_tables_first_heading_is_broken_on_a_phone(shown: Page) -> None:
     looked_at(shown, PHONE)
     assert shown.evaluate(BROKEN_FIRST_HEADINGS) == []
+
+
+def test_no_first_cell_of_a_row_is_cut(shown: Page) -> None:
+    for size in (PHONE, WIDE):
+        looked_at(shown, size)
+        assert shown.evaluate(CUT_FIRST_CELLS) == []
+
+
+@pytest.mark.parametrize("name", ["compare", "capacity", "fit"])
+def test_a_column_that_stays_on_a_phone_shades_what_goes_on_below_it(
+    browser: Browser, pages: dict[str, Path], name: str
+) -> None:
+    with opened(browser, pages[name], PHONE) as page:
+        shades = page.eval_on_selector_all("td.kept", "cells => cells.map(cell => getComputedStyle(cell).boxShadow)")
+        assert shades
+        assert "none" not in shades
 
 
 def test_no_name_of_a_category_is_cut_on_a_phone(report_on_phone: Page) -> None:

@@ -32,7 +32,7 @@ from support.transfer_tables import COLUMNS, SEED
 
 PAGES = (
     "report", "report-of-a-machine", "compare", "capacity", "fit", "cost", "profile", "doctor", "transfer",
-    "transfers", "reproduce", "sweep", "history",
+    "transfers", "reproduce", "sweep", "history", "verify",
 )  # fmt: skip
 
 _MAIN, _WORK = Frame("/usr/bin/prime", "main"), Frame("/usr/bin/prime", "divide<int>(long)")
@@ -83,6 +83,7 @@ def written_pages(folder: Path) -> dict[str, Path]:
         "reproduce": _reproduction().report("html"),
         "sweep": _sweep(folder / "grid").report("html"),
         "history": _history(folder / "runs").report("html"),
+        "verify": loadgo.verify(TESTS / "runs" / "reported" / "live-exact").report("html"),
     }
     commands = {
         "compare": ("compare", f"{folder / 'n4'}", f"{folder / 'n8'}", "-o"),

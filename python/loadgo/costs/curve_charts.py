@@ -9,7 +9,7 @@ import polars as pl
 
 from loadgo.costs.curve import Curve
 from loadgo.costs.words import cost_by, curve_chart_name, of_scale
-from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, figure_tooltips, safe
+from loadgo.documents.chart import ACCENT_COLOR, AMOUNT_LABEL, Chart, chart_of, figure_tooltips, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import WARM_COLOR
 from loadgo.documents.quick_drawing import quick_drawing
@@ -95,8 +95,8 @@ def _money_axis(values: pl.Series) -> alt.Axis:
     """An axis of money. A logarithmic axis has ticks at round numbers."""
     least, most = float(values.to_numpy().min()), float(values.to_numpy().max())
     if least <= 0 or most / least < _LOG_AXIS_RATIO:
-        return alt.Axis(format="~g", tickCount=6)
-    return alt.Axis(format=",~g", values=log_ticks(least, most))
+        return alt.Axis(labelExpr=AMOUNT_LABEL, tickCount=6)
+    return alt.Axis(labelExpr=AMOUNT_LABEL, values=log_ticks(least, most))
 
 
 def _ticks(frame: pl.DataFrame) -> list[int]:

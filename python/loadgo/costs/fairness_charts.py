@@ -11,7 +11,7 @@ import polars as pl
 
 from loadgo.costs.fairness import FAIR_PRICE_SHARE, Fairness, Ratio
 from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
-from loadgo.documents.chart import Chart, chart_of, safe
+from loadgo.documents.chart import AMOUNT_LABEL, Chart, chart_of, safe
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS
 from loadgo.documents.quick_drawing import quick_drawing
@@ -83,7 +83,7 @@ def _ends(points: pl.DataFrame) -> tuple[float, float]:
 
 
 def _axis(title: str, low: float, high: float) -> alt.Axis:
-    return alt.Axis(title=title, format=".4~g", values=log_ticks(low, high), labelOverlap="greedy")
+    return alt.Axis(title=title, labelExpr=AMOUNT_LABEL, values=log_ticks(low, high), labelOverlap="greedy")
 
 
 def _color(points: pl.DataFrame) -> alt.Color:

@@ -9,7 +9,7 @@ import polars as pl
 
 from loadgo.costs.priced import Priced, Row
 from loadgo.costs.words import cost_by, is_told, of_scale
-from loadgo.documents.chart import ROW_HEIGHT_PX, Chart, chart_of, legend, safe
+from loadgo.documents.chart import AMOUNT_LABEL, ROW_HEIGHT_PX, Chart, chart_of, legend, safe
 from loadgo.documents.palette import SERIES_COLORS
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import money
@@ -36,7 +36,7 @@ def row_charts(priced: Priced, rows: Sequence[Row], by: str) -> list[Chart]:
         scale=alt.Scale(domain=items, range=list(SERIES_COLORS[: len(items)])),
         legend=legend() if len(items) > 1 else None,
     )
-    axis = alt.Axis(format="~g", tickCount=8)
+    axis = alt.Axis(labelExpr=AMOUNT_LABEL, tickCount=8)
     bar = base.mark_bar().encode(
         x=alt.X("amount:Q", title=unit, stack="zero", axis=axis),
         color=color,

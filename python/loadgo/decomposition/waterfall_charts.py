@@ -11,7 +11,7 @@ import polars as pl
 from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.decomposition.waterfall import Step, Waterfall, waterfall_name
 from loadgo.decomposition.waterfall_pictures import figure_of
-from loadgo.documents.chart import ACCENT_COLOR, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
+from loadgo.documents.chart import ACCENT_COLOR, AMOUNT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import plain
@@ -20,7 +20,6 @@ INCREASE_COLOR = "#cf4f12"
 """The colour of the factors that make B larger than A."""
 _LESS_LABEL, _MORE_LABEL = "less in B", "more in B"
 _INTERVAL_COLUMNS = {"low": pl.Float64(), "high": pl.Float64()}
-_MONEY_LABEL = "format(datum.value, '~g')"
 
 
 @quick_drawing()
@@ -47,7 +46,7 @@ def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     title = "time for one interaction" if waterfall.unit == "ns" else f"money for one interaction, {waterfall.unit}"
     axis = alt.Axis(
         title=title,
-        labelExpr=TIME_LABEL if waterfall.unit == "ns" else _MONEY_LABEL,
+        labelExpr=TIME_LABEL if waterfall.unit == "ns" else AMOUNT_LABEL,
         values=_ticks(waterfall, unit),
         labelOverlap="greedy",
     )

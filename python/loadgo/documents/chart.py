@@ -244,6 +244,8 @@ PERCENT_LABEL = "format(100 * abs(datum.value), '.3~r') + ' %'"
 """Vega expression for an axis label: a share from 0 to 1, or the same below the axis, in percent."""
 FIGURE_LABEL = "datum.value >= 1000 ? format(datum.value, '.3~s') : format(datum.value, '.3~r')"
 """Vega expression for an axis label: a figure of three digits, with k or M from a thousand on."""
+AMOUNT_LABEL = "format(datum.value, ',.4~r')"
+"""Vega expression for an axis label: an amount of money or a ratio with all its zeros, never as `6e+1`."""
 
 TIME_LABEL = (
     "datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"

@@ -1,4 +1,4 @@
-"""Sentences of an HTML page: text in backticks is code, and an option, or a figure with its unit, is not broken."""
+"""Sentences of an HTML page: text in backticks is code; an option, a date, or a figure with its unit, is not broken."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _UNIT = r"(?:%|[pnµm]?s|min|h|[kMGT]?B)"
 _WHOLE = re.compile(
     rf"""
     (?<![\w`]) `(?P<code>[^`\s](?:[^`\n]*[^`\s])?)` (?![\w`])
+    | (?<![\w-]) \d{{4}}-\d\d-\d\d (?![\w-])
     | (?<![\w-]) --[a-z][a-z-]*[a-z]
     | (?<![\w.,]) {_NUMBER} (?:–{_NUMBER})? \ {_UNIT} (?!\w)
     """,

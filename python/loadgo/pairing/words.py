@@ -187,7 +187,9 @@ def advice(experiment: Experiment) -> list[str]:
             lines.append(f"{name}: {pairs}, or longer runs, would narrow the interval to the margin.")
         elif (missing := FEWEST_OBSERVATIONS - len(change.logs)) > 0:
             pairs = f"{missing} more pair{'s' if missing > 1 else ''}"
-            lines.append(f"{name}: {pairs} give the first interval, and with it a forecast.")
+            lines.append(
+                f"{name}: {pairs} {'give' if missing > 1 else 'gives'} the first interval, and with it a forecast."
+            )
         else:
             lines.append(
                 f"{name}: an interval as narrow as the margin needs over {MOST_FORECAST_PAIRS:,} pairs like these. "

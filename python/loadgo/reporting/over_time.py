@@ -89,7 +89,7 @@ def over_time(summary: Summary, tables: Tables) -> OverTime:
         ready=ready.clear() if queue_is_empty else ready,
         faults=faults.clear() if no_faults else faults,
         notes=(
-            *_bin_notes(answers, width_ns, rate_width_ns),
+            *_bin_notes(answers, span, width_ns, rate_width_ns),
             *(["No task ever waited for a processor."] if queue_is_empty else []),
             *(["There were no page faults."] if no_faults else []),
         ),
@@ -217,7 +217,7 @@ def _binned_quantiles(name: str, rows: pl.DataFrame, span: tuple[int, int], widt
 
 
 def _throughput(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> pl.DataFrame:
-    """Answers a second in every bin; 0 where none came. Empty with fewer than two answers, which have no rate."""
+    """Answers a second in every bin; 0 where none came. Empty with fewer than two answers, and with a single bin."""
     schema = {"from_s": pl.Float64, "to_s": pl.Float64, "per_second": pl.Float64}
     if len(answers) < 2:
         return pl.DataFrame(schema=schema)
@@ -226,6 +226,8 @@ def _throughput(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> 
     # A run often ends with an answer: alone in a short last bin, it would be the highest rate of all.
     if len(begins) > 1 and 2 * (end_ns - begins[-1]) < width_ns:
         begins = begins[:-1]
+    if len(begins) < 2:
+        return pl.DataFrame(schema=schema)
     edges = np.append(begins, end_ns)
     ready = np.sort(answers["ready_ns"].to_numpy())
     counts = np.diff(np.searchsorted(ready, edges, side="right"))
@@ -261,12 +263,19 @@ def _users(tables: Tables, span: tuple[int, int]) -> pl.DataFrame:
     return frame.with_columns(pl.col("from_s", "to_s").round(6))
 
 
-def _bin_notes(answers: pl.DataFrame, width_ns: int, rate_width_ns: int) -> list[str]:
+def _bin_notes(answers: pl.DataFrame, span: tuple[int, int], width_ns: int, rate_width_ns: int) -> list[str]:
     if answers.is_empty():
         return []
     needed = samples_needed(0.9)
-    rates = "" if rate_width_ns == width_ns else f", answers in spans of {duration(rate_width_ns)}"
-    notes = [f"Response times are in spans of {duration(width_ns)}{rates}. A span needs {needed} answers for a p90."]
+    length_ns = span[1] - span[0]
+    rates = (
+        ""
+        if rate_width_ns == width_ns or rate_width_ns >= length_ns
+        else f", answers in spans of {duration(rate_width_ns)}"
+    )
+    spans = f"in spans of {duration(width_ns)}" if width_ns < length_ns else "over the whole time"
+    unit = "A span" if width_ns < length_ns else "It"
+    notes = [f"Response times are {spans}{rates}. {unit} needs {needed} answers for a p90."]
     notes += ["Each dot is one answer."] if len(answers) <= MOST_DOTS else []
     left_out = answers["command"].n_unique() - MOST_COMMANDS
     notes += [f"… and {number(left_out)} more commands, which cannot be chosen."] if left_out > 0 else []

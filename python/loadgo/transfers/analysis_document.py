@@ -24,7 +24,7 @@ from loadgo.notation.measures import signed_digits
 from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
-from loadgo.transfers.compared import Ends, Level, Times
+from loadgo.transfers.compared import Ends, Level, Times, loads_differ
 from loadgo.transfers.csv_table import THIS_HOST, Observed
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _HOUR_S = 3600.0
-_SAME_LOAD_PROCESSES = 0.5
-"""Loads that are less apart are the same load, since a load average wanders by as much. Chosen by hand."""
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
 
@@ -133,7 +131,7 @@ def _load_sentences(breakdown: Apart) -> list[str]:
     if not breakdown.levels:
         return []
     low, high = breakdown.levels[0], breakdown.levels[-1]
-    if high.load - low.load < _SAME_LOAD_PROCESSES:
+    if not loads_differ(breakdown.levels):
         return [f"The loads were all about {high.load:.1f}: they do not tell what a load changes."]
     changes = f"{_change_of('processor time a bit', high.cpu)}, and {_change_of('real time', high.real)}"
     return [f"From a load of {low.load:.1f} to {high.load:.1f} {changes}."]

@@ -10,6 +10,7 @@ import polars as pl
 
 from loadgo.documents.chart import (
     ACCENT_COLOR,
+    AMOUNT_LABEL,
     ROW_HEIGHT_PX,
     TIME_LABEL,
     Chart,
@@ -37,7 +38,7 @@ from loadgo.transfers.chart_data import (
     size_marks,
     thin_points,
 )
-from loadgo.transfers.compared import Level, Times
+from loadgo.transfers.compared import Level, Times, loads_differ
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import Row
 
@@ -60,7 +61,7 @@ def apart_charts(breakdown: Apart) -> list[Chart]:
     charts = [
         _cost_chart(breakdown),
         _price_chart(breakdown),
-        _levels_chart(breakdown) if breakdown.levels else _stretch_chart(breakdown),
+        _levels_chart(breakdown.levels) if breakdown.levels else _stretch_chart(breakdown),
     ]
     return [chart for chart in charts if chart is not None]
 
@@ -195,8 +196,11 @@ def _price_chart(breakdown: Apart) -> Chart | None:
     return chart_of("transfer-price", "The processor's price against the network's", caption, alt.layer(*layers), 280)
 
 
-def _levels_chart(breakdown: Apart) -> Chart:
-    rows = [row for level in breakdown.levels for row in _level_rows(level)]
+def _levels_chart(levels: Sequence[Level]) -> Chart | None:
+    """The effect of the load; None where the loads are alike, and a chart would make a slope of their noise."""
+    if not loads_differ(levels):
+        return None
+    rows = [row for level in levels for row in _level_rows(level)]
     frame = pl.DataFrame(
         rows, schema={"load": pl.Float64, "what": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64)}
     )
@@ -204,7 +208,7 @@ def _levels_chart(breakdown: Apart) -> Chart:
     few = alt.Axis(tickCount=8)
     x = alt.X("load:Q", title="running and ready processes", scale=alt.Scale(nice=False, padding=12), axis=few)
     ends = [float(str(row[key])) for row in rows for key in ("value", "low", "high") if row[key]]
-    axis = alt.Axis(format="~g", values=log_ticks(min(ends), max(ends)), labelOverlap="greedy")
+    axis = alt.Axis(labelExpr=AMOUNT_LABEL, values=log_ticks(min(ends), max(ends)), labelOverlap="greedy")
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
     color = alt.Color(
         "what:N", title=None, scale=alt.Scale(domain=names, range=[WARM_COLOR, ACCENT_COLOR]), legend=legend()
@@ -256,7 +260,7 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     x = alt.X("load:Q", title="load", scale=alt.Scale(zero=True))
     stretches = [float(str(row["stretch"])) for row in rows]
     ticks = log_ticks(min(stretches), max(stretches))
-    axis = alt.Axis(format="~g", values=ticks, labelOverlap="greedy")
+    axis = alt.Axis(labelExpr=AMOUNT_LABEL, values=ticks, labelOverlap="greedy")
     y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=axis)
     tips = [
         "end:N",
@@ -287,7 +291,7 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
 def _money_axis(amounts: Iterable[float | None]) -> alt.Axis:
     """A logarithmic axis of money over the amounts that are known."""
     known = [amount for amount in amounts if amount]
-    return alt.Axis(format="~g", values=log_ticks(min(known), max(known)), labelOverlap="greedy")
+    return alt.Axis(labelExpr=AMOUNT_LABEL, values=log_ticks(min(known), max(known)), labelOverlap="greedy")
 
 
 def _size_axis(sizes: Sequence[float]) -> alt.Axis:

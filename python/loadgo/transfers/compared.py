@@ -19,6 +19,8 @@ TransferKind = tuple[str, str, int, int | None]
 
 _REPLICATES = 1000
 _MOST_LOADS = 16
+_SAME_LOAD_PROCESSES = 0.5
+"""Loads that are less apart are the same load, since a load average wanders by as much. Chosen by hand."""
 _SEED_OF_SENDS, _SEED_OF_RECEIVES = 392, 1972
 
 
@@ -71,6 +73,11 @@ def receives_over_sends(transfers: Sequence[Observed]) -> list[Ends]:
 
 def _is_measured(transfer: Observed) -> bool:
     return transfer.cpu_s > 0 and transfer.bytes > 0
+
+
+def loads_differ(levels: Sequence[Level]) -> bool:
+    """Whether the lowest and the highest load are so far apart that they are two loads."""
+    return bool(levels) and levels[-1].load - levels[0].load >= _SAME_LOAD_PROCESSES
 
 
 def by_load(transfers: Sequence[Observed]) -> list[Level]:

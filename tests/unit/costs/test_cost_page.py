@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from loadgo.costs.cost import Costs, Point
@@ -60,3 +62,13 @@ def test_a_mean_of_a_few_interactions_is_no_figure() -> None:
 
 def test_no_cost_of_many_interactions_is_called_few(many: Costs) -> None:
     assert "few" not in many.report(width=120)
+
+
+def test_amounts_on_an_axis_are_never_powers_of_ten(many: Costs) -> None:
+    (point,) = many.points
+    for times in (1, 40, 150, 4000):
+        dear = priced(point.use, replace(TARIFF, cpu_hour=times * TARIFF.cpu_hour))
+        (chart,) = row_charts(dear, dear.rows, "command")
+        labels = re.findall(r">([^<>]*)</text>", svg(chart))
+        assert len([label for label in labels if label.replace(",", "").replace(".", "").isdigit()]) > 3
+        assert not [label for label in labels if re.search(r"\de[+−-]", label)]

@@ -35,6 +35,7 @@ def test_code_may_break_between_its_words_and_not_within_an_option() -> None:
         ("−11 % to +100 %", ["−11 %", "+100 %"]),
         ("198–240 ms of 1,234 s", ["198–240 ms", "1,234 s"]),
         ("21 µs late, 8.5 MB", ["21 µs", "8.5 MB"]),
+        ("on 2026-11-28 17:08, not 12026-11-28", ["2026-11-28"]),
         ("5 users in 3 minutes, a 2 sector disk, v1.2 s3", []),
         ("a--b and -- COMMAND and ---", []),
     ],

@@ -317,8 +317,8 @@ def test_a_forecast_comes_with_the_first_interval_and_not_before(count: int, tmp
     else:
         missing = 4 - count
         assert change.interval is change.more_pairs is None
-        more = f"{missing} more pair{'s' if missing > 1 else ''}"
-        assert line == f"response: {more} give the first interval, and with it a forecast."
+        more = f"{missing} more pairs give" if missing > 1 else "1 more pair gives"
+        assert line == f"response: {more} the first interval, and with it a forecast."
 
 
 @pytest.mark.parametrize(("time_limit", "is_said"), [("79s", True), ("80s", False)])

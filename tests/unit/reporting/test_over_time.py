@@ -271,3 +271,12 @@ def test_no_bar_of_the_meters_leaves_the_part_that_is_shown(ends_s: tuple[float,
     parts = parts_of(part)
     for bars in (parts.ready, parts.faults):
         assert (bars["from_s"].min(), bars["to_s"].max()) == ends_s
+
+
+def test_a_run_of_a_few_answers_has_no_bar_of_all_its_time_and_no_span_that_is_longer() -> None:
+    few = run_of([interaction(1, at, 0.3) for at in (1.0, 5.0, 9.0)])
+    parts = parts_of(few)
+    assert parts.throughput.is_empty()
+    assert parts.notes[0] == "Response times are over the whole time. It needs 10 answers for a p90."
+    assert parts_of(RUN).throughput.height > 3
+    assert "in spans of" in parts_of(RUN).notes[0]

@@ -43,6 +43,14 @@ def test_without_a_network_price_there_is_none_to_draw() -> None:
     assert [chart.name for chart in apart_charts(parts)] == ["transfer-cost", "transfer-load"]
 
 
+def test_loads_that_are_alike_have_no_slope_to_draw() -> None:
+    table = Table("this host", tuple(made({11.75: 1.0, 11.81: 1.4})), (), ())
+    parts = taken_apart(table, PRICES)
+    assert len(parts.levels) == 2
+    assert [chart.name for chart in apart_charts(parts)] == ["transfer-cost", "transfer-price"]
+    assert "they do not tell what a load changes" in parts.report()
+
+
 def test_points_are_medians_and_the_line_is_of_the_longest_transfers() -> None:
     table = [
         Observed("", "s", "blocks", size, cost * 8 * size, message=512)

@@ -109,7 +109,7 @@ def _curve_table(answered: KnobCapacity) -> Table:
             for index, target in enumerate(answered.targets)
             if target.share is not None
         ),
-        column("targets", lambda point: standing_word(point.standing)),
+        Column("targets", tuple(standing_word(point.standing) for point in points), kept=True),
         column("trials", lambda point: number(point.figures.trials), spare=3),
         column("interactions", lambda point: number(point.figures.interactions), spare=4),
         column("processors", lambda point: share(point.figures.utilisation.get("processors")), spare=2),
