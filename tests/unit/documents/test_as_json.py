@@ -20,11 +20,13 @@ from loadgo.documents.as_json import json_document
 WRITTEN_APART = {
     "Change": {"margin"},
     "KnobCapacity": {"folder"},
+    "Observation": {"text"},
     "Priced": {"rates", "rows", "everything"},
     "Ready": {"runs"},
+    "RunDescription": {"hosts", "lost_hosts"},
     "Speedup": {"evidence"},
 }
-"""Fields that a writer treats by itself, that say only how another one was computed, or where files are."""
+"""Fields that a writer treats by itself, or that say how another was computed, where files are, or what is in one."""
 
 
 def _declared() -> Iterator[tuple[type, str]]:
