@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from loadgo.errors import BadArgument
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.knobs.answer import answer_of, safe_value
+from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value
 from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
-from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
+from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, first_values, next_value, standing_of
 from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
 
@@ -50,6 +50,60 @@ def test_a_range_without_a_crossing_is_answered_in_words() -> None:
 
     assert stands(0.001) == "Every value from 0.25 processors to 8 processors each keeps p90 < 1s."
     assert stands(0.9).startswith("No value from 0.25 processors to 8 processors each")
+
+
+def answer_where(stands: dict[float, str], trials: int = 5) -> KnobAnswer:
+    standing = KnobStanding(stands, "at most", None, None)  # type: ignore[arg-type]
+    return answer_of(KNOB, standing, GOAL.targets, trials, stopped=False)
+
+
+@pytest.mark.parametrize(
+    ("stands", "words", "interval"),
+    [
+        (
+            {0.25: "open", 0.595: "met", 1.41: "met", 8: "met"},
+            "Every tried value from 0.59 processors to 8 processors each keeps p90 < 1s; "
+            "whether 0.25 processors do is not decided.",
+            (0.595, 8),
+        ),
+        (
+            {0.25: "missed", 1.41: "missed", 3.36: "open", 8: "open"},
+            "No tried value from 0.25 processors to 1.4 processors each keeps p90 < 1s; "
+            "which of 3.4 processors and 8 processors do is not decided.",
+            None,
+        ),
+        (
+            {0.25: "met", 1.41: "open", 8: "met"},
+            "0.25 processors and 8 processors each keep p90 < 1s; whether 1.4 processors do is not decided.",
+            (8, 8),
+        ),
+        ({0.25: "open"}, "Not decided: 5 trials do not show whether a value of limit-each.cpus keeps p90 < 1s.", None),
+    ],
+)
+def test_values_that_are_decided_are_told_beside_those_that_are_not(
+    stands: dict[float, str], words: str, interval: tuple[float, float] | None
+) -> None:
+    answer = answer_where(stands)
+    assert (answer.end, answer.words, answer.interval) == ("open", words, interval)
+    assert answer.value == (None if interval is None else interval[1])
+    assert remedy(answer, 30, 16) == (
+        "Longer trials (`--shortest 120s`) or more of them (`--trials 32`) would narrow it."
+    )
+
+
+def test_one_trial_and_none_that_do_not_decide_are_told_in_good_grammar() -> None:
+    assert answer_where({0.25: "open"}, 1).words.startswith("Not decided: 1 trial does not show whether")
+    assert answer_where({}, 0).words.startswith("Not decided: no trial was complete")
+
+
+def test_a_value_that_stays_open_gives_way_to_values_beside_it() -> None:
+    """The lowest value has a tenth of slow interactions, and is open with any number of trials."""
+    trials: list[KnobTrial] = []
+    value: float | None = first_values(KNOB)[0]
+    while value is not None and len(trials) < 8:
+        trials.append(KnobTrial(value, made_trial(60, 400, 0.1 if value < 0.3 else 0.001, len(trials))))
+        value = next_value(KNOB, trials, standing_of(KNOB, trials, GOAL))
+    assert [each.value for each in trials][5:8] == [0.25, 0.386, 0.311]
 
 
 def test_the_first_trials_spread_evenly_over_the_range_and_begin_in_the_middle() -> None:

@@ -16,7 +16,7 @@ from loadgo.running.prepared import THIS_HOST, RunSettings
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.early_end import reported_trial, trial_watcher
-from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, safe_value
+from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value
 from loadgo.sizing.knobs.knob import Knob, check_not_fixed, parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import recommended_files
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
@@ -170,7 +170,9 @@ def result_of(search: KnobSearch, site: TrialSite, goal: SearchGoal, rounds: Kno
     used = {each.trial.index for each in trials}
     standing = standing_of(search.knob, trials, goal)
     answer = answer_of(search.knob, standing, goal.targets, len(in_order), stopped=rounds.stopped)
-    answer = replace(answer, words=" ".join([answer.words, *rounds.remarks]))
+    is_undecided = not rounds.why and ("open" in standing.stands.values() or not rounds.given_up)
+    advice = remedy(answer, search.trial_s, search.most_trials) if is_undecided else ""
+    answer = replace(answer, words=" ".join(filter(None, [answer.words, *rounds.remarks, advice])))
     points = tuple(
         KnobPoint(
             value, stands, point_of([each.trial for each in trials if each.value == value], goal.targets, live=True)
