@@ -1,15 +1,18 @@
 """The search over a limit: its notation, its trials, its answer, and the files that it recommends."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from loadgo.errors import BadArgument
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value
+from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value, taken_in_words
 from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
+from loadgo.sizing.knobs.recommend import ACCOUNT_TASKS
 from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, first_values, next_value, standing_of
+from loadgo.sizing.knobs.trust import knob_trust
 from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
 
@@ -200,10 +203,32 @@ def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> Non
     quota = float(slice_text.partition("CPUQuota=")[2].partition("%")[0])
     assert knob_capacity.interval is not None
     assert quota == pytest.approx(100 * knob_capacity.interval[0], rel=0.01)
-    assert "TasksMax=200\n" in slice_text
+    assert f"TasksMax={200 + ACCOUNT_TASKS}\n" in slice_text
     assert knob_capacity.in_words in slice_text
-    assert "nproc\t200" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
+    assert f"nproc\t{200 + ACCOUNT_TASKS}\n" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
     assert json.loads((tmp_path / "capacity-of-limit.json").read_text())["answer"] == knob_capacity.answer
+
+
+def test_recommended_files_tell_the_date_the_trust_other_work_and_what_was_added() -> None:
+    answered = made_knob_capacity()
+    for file in answered.recommended:
+        comments = [line for line in file.content.splitlines() if line.startswith("#")]
+        assert re.match(r"# loadgo capacity, \d{4}-\d\d-\d\d: 60 users", comments[0])
+        assert "# Trust: " + knob_trust(answered, is_warned=False) in comments
+        assert "# Other work was not measured in a trial." in comments
+        assert "# Taken is the end of the 95 % interval on the side of the values that met the targets." in comments
+        before, _, _ = file.content.partition(f"{200 + ACCOUNT_TASKS}\n")
+        assert f"# 200 were tried, and {ACCOUNT_TASKS} are added for what else an account runs" in before
+
+
+def test_a_recommended_value_between_two_tried_ones_claims_no_confidence() -> None:
+    knob = parse_knob("limit-each.pids=5:200")
+    standing = KnobStanding({30.0: "missed", 31.0: "met"}, "at least", (30, 31), None)
+    answer = answer_of(knob, standing, GOAL.targets, 2, stopped=False)
+    assert safe_value(knob, answer, standing) == 31
+    assert taken_in_words(knob, answer, standing) == (
+        "Taken is a value that met the targets in the trials; 30 processes missed them. Such a pair has no confidence."
+    )
 
 
 def test_a_jump_is_found_between_two_neighbours() -> None:

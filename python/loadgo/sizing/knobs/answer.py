@@ -116,12 +116,29 @@ def _each(knob: Knob) -> str:
 
 
 def safe_value(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> float | None:
-    """The value to recommend: the end of the interval at which the targets are surely met."""
+    """The value to recommend: a tried one that met the targets, or the end of the interval on that side."""
     if answer.value is None or answer.interval is None:
         return None
-    if standing.crossing is None or standing.is_narrow(knob):
+    if _is_tried(knob, standing):
         return knob.rounded(answer.value)
     return knob.rounded(answer.interval[0] if standing.side == "at most" else answer.interval[1])
+
+
+def taken_in_words(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> str:
+    """A sentence on which value is recommended, and on how sure it is."""
+    if not _is_tried(knob, standing):
+        return "Taken is the end of the 95 % interval on the side of the values that met the targets."
+    if standing.bracket is None:
+        largest = knob.in_words(knob.high)
+        return f"Taken is the largest value that met the targets in the trials; over {largest} none was tried."
+    nearest = standing.bracket[1] if answer.value == standing.bracket[0] else standing.bracket[0]
+    missed = knob.in_words(nearest)
+    return f"Taken is a value that met the targets in the trials; {missed} missed them. Such a pair has no confidence."
+
+
+def _is_tried(knob: Knob, standing: KnobStanding) -> bool:
+    """Whether the answer is a value that was tried, and no crossing of a line through the trials."""
+    return standing.crossing is None or standing.is_narrow(knob)
 
 
 def _other_end(knob: Knob, standing: KnobStanding) -> str:
