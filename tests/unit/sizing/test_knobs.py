@@ -132,6 +132,22 @@ def test_a_wrong_range_is_told_with_what_would_be_right(text: str, said: str) ->
         parse_knob(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("limit-each.cpus=0:1", "`vary`: cpus=0 is not a number of processors"),
+        ("limit-each.cpus=8:0.25", "`vary`: limit-each.cpus=8:0.25: the range must end above"),
+        ("limit-each.cpus=1:2:3", "`vary`: limit-each.cpus=1:2:3: a range is LOW:HIGH"),
+        ("limit-each.nice=1:5", "`vary`: limit-each.nice cannot be varied"),
+    ],
+)
+def test_a_wrong_range_is_told_once_and_of_the_option_that_was_typed(text: str, told: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        parse_knob(text)
+    assert str(caught.value).startswith(told)
+    assert caught.value.arguments == ("vary",)
+
+
 def test_a_value_replaces_its_own_limit_and_leaves_the_others() -> None:
     settings = RunSettings(limit="memory=1G", limit_each="memory=1G,cpus=4")
     both, by_class = KNOB.settings_at(0.5, settings, {"hog": "pids=9"})
