@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loadgo import _loadgo
 from loadgo.errors import BadArgument, naming
 from loadgo.notation.figures import setting, size
-from loadgo.running.host import parse_limit_each
+from loadgo.running.host import parse_limit_each, unnamed_limits
 from loadgo.running.prepared import RunSettings
 
 KnobScope = Literal["limit", "limit-each"]
@@ -151,7 +150,7 @@ def parse_class_limits(texts: Sequence[str], classes: Sequence[str]) -> tuple[st
 
 def _amount(key: str, text: str) -> float:
     """The value of a limit in its own notation, as a number."""
-    limits = _loadgo.parse_limit_each(f"{key}={text.strip()}")
+    limits = unnamed_limits(f"{key}={text.strip()}")
     value = {"memory": limits["memory_bytes"], "io": limits["io_bytes_per_s"]}.get(key, limits.get(key))
     assert value is not None, "the parser has read it"
     return float(value)

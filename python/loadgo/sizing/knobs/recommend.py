@@ -15,8 +15,8 @@ LIMITS_PATH = "security/limits.d/50-loadgo.conf"
 ACCOUNT_TASKS = 16
 """Processes and threads of an account that are in no session of a run, and that its limits must leave room for.
 
-They are `systemd --user` and `(sd-pam)`, two of sshd for each of two log-ins, a shell for the second one, and nine for
-services such as dbus.
+They are `systemd --user` and `(sd-pam)`, two of sshd for each of two log-ins, and a shell for the second one. Nine are
+for services such as dbus.
 """
 _SLICE_COMMENT = (
     "# The slice of an account holds all its log-ins, sshd and systemd --user: their memory and processor time count.\n"
