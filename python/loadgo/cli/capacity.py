@@ -92,7 +92,7 @@ def capacity(
         typer.Option(
             metavar="LIMIT=LOW:HIGH",
             help="Search a limit instead of the number of users: limit-each.cpus=0.25:8, limit-each.CLASS.memory="
-            "64M:4G, limit.cpus=1:8.",
+            "64M:4G, limit.cpus=1:8. Leave out --max-users, --within, --longest, --draws, --workers, --set and --sudo.",
         ),
     ] = None,
     users: Annotated[
@@ -194,7 +194,7 @@ def _print_limit(script: str | None, choices: Mapping[str, Any], page: PageOutpu
 def check_varied(asked: Mapping[str, object]) -> None:
     """Raises `BadArgument` for an option that a search over a limit does not have."""
     for name in (name for name, value in asked.items() if value):
-        raise BadArgument(f"`{name}` is for a search over the number of users: leave out `vary`").about(name, "vary")
+        raise BadArgument(f"`{name}` has no meaning with `vary`: leave `{name}` out").about(name, "vary")
 
 
 def _exit(answer: Capacity | KnobCapacity) -> NoReturn:

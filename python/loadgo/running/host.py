@@ -79,7 +79,12 @@ def parse_limit_each(limit_each: str | None) -> dict[str, Any]:
     if limit_each is None:
         return {}
     with naming("limit_each"):
-        return dict(_loadgo.parse_limit_each(limit_each))
+        return unnamed_limits(limit_each)
+
+
+def unnamed_limits(text: str) -> dict[str, Any]:
+    """The limits of each user by name. The `ValueError` of an invalid one names no argument."""
+    return dict(_loadgo.parse_limit_each(text))
 
 
 def _parse_limit(limit: str | None) -> dict[str, Any]:

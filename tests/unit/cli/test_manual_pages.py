@@ -115,3 +115,28 @@ def test_a_page_that_cannot_be_written_is_named_with_the_remedy(tmp_path: Path) 
     told = " ".join(result.stderr.split())
     assert f"{tmp_path / 'man1' / 'loadgo.1'}: File too large: make room there, or name another folder" in told
     assert list((tmp_path / "man1").iterdir()) == []
+
+
+def test_an_empty_name_is_refused_and_fills_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["man", ""])
+    assert result.exit_code == 2
+    assert "it is empty: name a folder" in " ".join(result.stderr.replace("│", " ").split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_hint_is_a_path_that_man_does_not_search_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, hint in ((".", "man ./loadgo.1"), ("pages", "man pages/loadgo.1")):
+        result = CliRunner().invoke(app, ["man", folder])
+        assert result.exit_code == 0, result.output
+        assert result.stderr.split(": ")[-1].strip() == hint
+
+
+def test_a_file_or_a_device_in_place_of_the_folder_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (file := tmp_path / "file").write_text("kept")
+    for name in (str(file), "/dev/null", str(file / "below")):
+        result = CliRunner().invoke(app, ["man", name])
+        assert result.exit_code == 2
+        assert "name a new or empty folder" in " ".join(result.stderr.split())
+    assert file.read_text() == "kept"

@@ -30,6 +30,10 @@ def bench(tmp_path: Path) -> Bench:
             ("capacity", "light", "--on", "ctss", "--target", "p90 < 2s", "--out", "\udcff"),
             "loadgo: --out is not UTF-8, but the records are: \\xff",
         ),
+        (
+            ("capacity", "light", "--target", "p90 < 2s", "--vary", "limit-each.cpus=1:2", "--longest", "9s"),
+            "loadgo: --longest has no meaning with --vary: leave --longest out",
+        ),
         (("sweep", "no-grid.toml", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
         (("merge", "no-part", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
         (("run", "light", "--on", "ctss", "--think", "\udcff"), "loadgo: --think: it is not UTF-8"),

@@ -63,9 +63,9 @@ def run_with(late_lines: int = 0, late_ns: int = 0, lost: int = 0) -> Tables:
     return replace(run, interactions=rows, lost=losses.cast(run.lost.schema) if lost else run.lost)
 
 
-def trial_of(run: Tables, *, cut_short: bool = False) -> CapacityTrial:
+def trial_of(run: Tables, *, cut_short: bool = False, target: str = "p90 < 1s") -> CapacityTrial:
     """The trial that has these records."""
-    targets = parse_targets("p90 < 1s")
+    targets = parse_targets(target)
     return trial_from(run, TrialQuestions(6, "seed 1", targets, {"processors": 1}, load_tariff(), cut_short))
 
 
@@ -122,6 +122,14 @@ def test_many_late_lines_make_a_trial_invalid_with_the_count() -> None:
     trial = trial_of(run_with(late_lines=90, late_ns=80_000_000))
     assert not trial.valid
     assert trial.why.startswith(f"{trial.late} of {trial.counted} lines were sent too late")
+
+
+def test_small_delays_that_add_up_make_a_trial_invalid_with_their_share_of_the_time() -> None:
+    """No line is late by a twentieth of the limit of 100 s."""
+    trial = trial_of(run_with(late_lines=360, late_ns=2_000_000_000), target="p90 < 100s")
+    assert (trial.valid, trial.late) == (False, 0)
+    assert trial.why.startswith("the users waited ")
+    assert "of their time for the driver, so that the load was less than asked" in trial.why
 
 
 def test_a_trial_that_is_not_valid_is_repeated_and_keeps_its_reason() -> None:

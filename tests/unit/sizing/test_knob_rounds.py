@@ -103,6 +103,7 @@ def test_without_any_valid_trial_the_search_ends_soon_and_decides_nothing() -> N
     assert len(rounds.in_order) == MOST_INVALID_TRIALS
     told = answered(rounds)
     assert (told.end, told.answer, told.recommended) == ("open", None, ())
+    assert "--shortest" not in told.in_words
     assert told.in_words.endswith("The search ended early: 6 trials were not valid.")
     assert f"No trial is valid: {LATE}." in " ".join(told.report("text").split())
 
@@ -119,6 +120,15 @@ def test_an_interrupted_trial_is_left_out_and_the_search_is_called_stopped() -> 
     assert (rounds.stopped, rounds.why, len(rounds.trials)) == (True, "", 3)
     assert [each.trial.interrupted for each in rounds.left_out] == [True]
     assert answered(rounds).end == "stopped"
+
+
+def test_a_search_without_a_complete_trial_says_so() -> None:
+    stop = threading.Event()
+    stop.set()
+    told = answered(run_knob_rounds(made_at, KNOB, GOAL, stop))
+    assert told.in_words.startswith("Not decided: no trial was complete")
+    text = " ".join(told.report("text").split())
+    assert "Trials none was complete." in text.replace(":", "")
 
 
 def test_a_result_that_cannot_be_written_is_a_note_and_the_answer_is_kept(tmp_path: Path) -> None:

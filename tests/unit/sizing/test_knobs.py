@@ -1,15 +1,18 @@
 """The search over a limit: its notation, its trials, its answer, and the files that it recommends."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from loadgo.errors import BadArgument
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.knobs.answer import answer_of, safe_value
+from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value, taken_in_words
 from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
-from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
+from loadgo.sizing.knobs.recommend import ACCOUNT_TASKS
+from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, first_values, next_value, standing_of
+from loadgo.sizing.knobs.trust import knob_trust
 from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
 
@@ -52,6 +55,60 @@ def test_a_range_without_a_crossing_is_answered_in_words() -> None:
     assert stands(0.9).startswith("No value from 0.25 processors to 8 processors each")
 
 
+def answer_where(stands: dict[float, str], trials: int = 5) -> KnobAnswer:
+    standing = KnobStanding(stands, "at most", None, None)  # type: ignore[arg-type]
+    return answer_of(KNOB, standing, GOAL.targets, trials, stopped=False)
+
+
+@pytest.mark.parametrize(
+    ("stands", "words", "interval"),
+    [
+        (
+            {0.25: "open", 0.595: "met", 1.41: "met", 8: "met"},
+            "Every tried value from 0.59 processors to 8 processors each keeps p90 < 1s; "
+            "whether 0.25 processors do is not decided.",
+            (0.595, 8),
+        ),
+        (
+            {0.25: "missed", 1.41: "missed", 3.36: "open", 8: "open"},
+            "No tried value from 0.25 processors to 1.4 processors each keeps p90 < 1s; "
+            "which of 3.4 processors and 8 processors do is not decided.",
+            None,
+        ),
+        (
+            {0.25: "met", 1.41: "open", 8: "met"},
+            "0.25 processors and 8 processors each keep p90 < 1s; whether 1.4 processors do is not decided.",
+            (8, 8),
+        ),
+        ({0.25: "open"}, "Not decided: 5 trials do not show whether a value of limit-each.cpus keeps p90 < 1s.", None),
+    ],
+)
+def test_values_that_are_decided_are_told_beside_those_that_are_not(
+    stands: dict[float, str], words: str, interval: tuple[float, float] | None
+) -> None:
+    answer = answer_where(stands)
+    assert (answer.end, answer.words, answer.interval) == ("open", words, interval)
+    assert answer.value == (None if interval is None else interval[1])
+    assert remedy(answer, 30, 16) == (
+        "Longer trials (`--shortest 120s`) or more of them (`--trials 32`) would narrow it."
+    )
+
+
+def test_one_trial_and_none_that_do_not_decide_are_told_in_good_grammar() -> None:
+    assert answer_where({0.25: "open"}, 1).words.startswith("Not decided: 1 trial does not show whether")
+    assert answer_where({}, 0).words.startswith("Not decided: no trial was complete")
+
+
+def test_a_value_that_stays_open_gives_way_to_values_beside_it() -> None:
+    """The lowest value has a tenth of slow interactions, and is open with any number of trials."""
+    trials: list[KnobTrial] = []
+    value: float | None = first_values(KNOB)[0]
+    while value is not None and len(trials) < 8:
+        trials.append(KnobTrial(value, made_trial(60, 400, 0.1 if value < 0.3 else 0.001, len(trials))))
+        value = next_value(KNOB, trials, standing_of(KNOB, trials, GOAL))
+    assert [each.value for each in trials][5:8] == [0.25, 0.386, 0.311]
+
+
 def test_the_first_trials_spread_evenly_over_the_range_and_begin_in_the_middle() -> None:
     assert first_values(KNOB) == [1.41, 8, 0.25, 0.595, 3.36]
     assert first_values(parse_knob("limit-each.pids=10:160")) == [40, 160, 10, 20, 80]
@@ -73,6 +130,22 @@ def test_the_first_trials_spread_evenly_over_the_range_and_begin_in_the_middle()
 def test_a_wrong_range_is_told_with_what_would_be_right(text: str, said: str) -> None:
     with pytest.raises(BadArgument, match=said):
         parse_knob(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("limit-each.cpus=0:1", "`vary`: cpus=0 is not a number of processors"),
+        ("limit-each.cpus=8:0.25", "`vary`: limit-each.cpus=8:0.25: the range must end above"),
+        ("limit-each.cpus=1:2:3", "`vary`: limit-each.cpus=1:2:3: a range is LOW:HIGH"),
+        ("limit-each.nice=1:5", "`vary`: limit-each.nice cannot be varied"),
+    ],
+)
+def test_a_wrong_range_is_told_once_and_of_the_option_that_was_typed(text: str, told: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        parse_knob(text)
+    assert str(caught.value).startswith(told)
+    assert caught.value.arguments == ("vary",)
 
 
 def test_a_value_replaces_its_own_limit_and_leaves_the_others() -> None:
@@ -150,10 +223,32 @@ def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> Non
     quota = float(slice_text.partition("CPUQuota=")[2].partition("%")[0])
     assert knob_capacity.interval is not None
     assert quota == pytest.approx(100 * knob_capacity.interval[0], rel=0.01)
-    assert "TasksMax=200\n" in slice_text
+    assert f"TasksMax={200 + ACCOUNT_TASKS}\n" in slice_text
     assert knob_capacity.in_words in slice_text
-    assert "nproc\t200" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
+    assert f"nproc\t{200 + ACCOUNT_TASKS}\n" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
     assert json.loads((tmp_path / "capacity-of-limit.json").read_text())["answer"] == knob_capacity.answer
+
+
+def test_recommended_files_tell_the_date_the_trust_other_work_and_what_was_added() -> None:
+    answered = made_knob_capacity()
+    for file in answered.recommended:
+        comments = [line for line in file.content.splitlines() if line.startswith("#")]
+        assert re.match(r"# loadgo capacity, \d{4}-\d\d-\d\d: 60 users", comments[0])
+        assert "# Trust: " + knob_trust(answered, is_warned=False) in comments
+        assert "# Other work was not measured in a trial." in comments
+        assert "# Taken is the end of the 95 % interval on the side of the values that met the targets." in comments
+        before, _, _ = file.content.partition(f"{200 + ACCOUNT_TASKS}\n")
+        assert f"# 200 were tried, and {ACCOUNT_TASKS} are added for what else an account runs" in before
+
+
+def test_a_recommended_value_between_two_tried_ones_claims_no_confidence() -> None:
+    knob = parse_knob("limit-each.pids=5:200")
+    standing = KnobStanding({30.0: "missed", 31.0: "met"}, "at least", (30, 31), None)
+    answer = answer_of(knob, standing, GOAL.targets, 2, stopped=False)
+    assert safe_value(knob, answer, standing) == 31
+    assert taken_in_words(knob, answer, standing) == (
+        "Taken is a value that met the targets in the trials; 30 processes missed them. Such a pair has no confidence."
+    )
 
 
 def test_a_jump_is_found_between_two_neighbours() -> None:

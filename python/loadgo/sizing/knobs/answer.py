@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loadgo.notation.figures import capitalized, counted, in_words
+from loadgo.notation.figures import capitalized, counted, in_words, setting
 from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import Target
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobEnd
 from loadgo.sizing.knobs.search import KnobStanding
+
+_LONGER_TIMES, _MORE_TIMES = 4, 2
+"""An open answer names trials of this many times the length, and this many times as many, as its remedy."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,39 @@ def _without_bracket(knob: Knob, standing: KnobStanding, targets: str, trials: i
             return KnobAnswer("no value" if is_whole_range else "open", None, None, f"No {shown}")
         end: KnobEnd = "every value" if is_whole_range else "open"
         return KnobAnswer(end, tried[-1], (tried[0], tried[-1]), f"Every {shown}")
-    words = f"Not decided: {counted(trials, 'trial')} do not show whether a value of {knob.text} keeps {targets}."
-    return KnobAnswer("open", None, None, words)
+    if "met" in stands or "missed" in stands:
+        return _partly_decided(knob, standing, targets)
+    shows = {0: "no trial was complete, so that none shows", 1: "1 trial does not show"}
+    shown = shows.get(trials, f"{counted(trials, 'trial')} do not show")
+    return KnobAnswer("open", None, None, f"Not decided: {shown} whether a value of {knob.text} keeps {targets}.")
+
+
+def _partly_decided(knob: Knob, standing: KnobStanding, targets: str) -> KnobAnswer:
+    """The answer where some values are open, and all others agree."""
+    decided = sorted(value for value, stands in standing.stands.items() if stands != "open")
+    undecided = sorted(value for value, stands in standing.stands.items() if stands == "open")
+    is_met = standing.stands[decided[0]] == "met"
+    last_run = [value for value in decided if value > max((v for v in undecided if v < decided[-1]), default=0.0)]
+    if len(decided) > 1 and last_run == decided:
+        first, last = knob.in_words(decided[0]), knob.in_words(decided[-1])
+        known = f"{'Every' if is_met else 'No'} tried value from {first} to {last}{_each(knob)} keeps {targets}"
+    else:
+        verb = "keep" if is_met else "do not keep"
+        known = f"{in_words([knob.in_words(value) for value in decided])}{_each(knob)} {verb} {targets}"
+    rest = in_words([knob.in_words(value) for value in undecided])
+    words = f"{known}; {'whether' if len(undecided) == 1 else 'which of'} {rest} do is not decided."
+    return KnobAnswer("open", last_run[-1] if is_met else None, (last_run[0], last_run[-1]) if is_met else None, words)
+
+
+def remedy(answer: KnobAnswer, trial_s: float, most_trials: int) -> str:
+    """A sentence on what would narrow an answer that the trials left open; empty for any other answer.
+
+    The doubt goes down with the root of the time: trials of four times the length halve it.
+    """
+    if answer.end != "open":
+        return ""
+    longer, more = f"{setting(_LONGER_TIMES * trial_s)}s", _MORE_TIMES * most_trials
+    return f"Longer trials (`--shortest {longer}`) or more of them (`--trials {more}`) would narrow it."
 
 
 def _each(knob: Knob) -> str:
@@ -82,12 +116,29 @@ def _each(knob: Knob) -> str:
 
 
 def safe_value(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> float | None:
-    """The value to recommend: the end of the interval at which the targets are surely met."""
+    """The value to recommend: a tried one that met the targets, or the end of the interval on that side."""
     if answer.value is None or answer.interval is None:
         return None
-    if standing.crossing is None or standing.is_narrow(knob):
+    if _is_tried(knob, standing):
         return knob.rounded(answer.value)
     return knob.rounded(answer.interval[0] if standing.side == "at most" else answer.interval[1])
+
+
+def taken_in_words(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> str:
+    """A sentence on which value is recommended, and on how sure it is."""
+    if not _is_tried(knob, standing):
+        return "Taken is the end of the 95 % interval on the side of the values that met the targets."
+    if standing.bracket is None:
+        largest = knob.in_words(knob.high)
+        return f"Taken is the largest value that met the targets in the trials; over {largest} none was tried."
+    nearest = standing.bracket[1] if answer.value == standing.bracket[0] else standing.bracket[0]
+    missed = knob.in_words(nearest)
+    return f"Taken is a value that met the targets in the trials; {missed} missed them. Such a pair has no confidence."
+
+
+def _is_tried(knob: Knob, standing: KnobStanding) -> bool:
+    """Whether the answer is a value that was tried, and no crossing of a line through the trials."""
+    return standing.crossing is None or standing.is_narrow(knob)
 
 
 def _other_end(knob: Knob, standing: KnobStanding) -> str:

@@ -9,13 +9,11 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document, Points
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import counted, number, people, seconds, share
-from loadgo.sizing.document import STOPPED_WARNING
 from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
-from loadgo.sizing.knobs.trust import knob_trust
-from loadgo.sizing.neighbours import busy_warning, neighbours_of
+from loadgo.sizing.knobs.trust import knob_doubts, knob_trust
 from loadgo.sizing.tables import slow_cell, standing_word, value_cell
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def knob_document(answered: KnobCapacity) -> Document:
 
         return knob_charts(answered)
 
-    doubts = [*busy_warning(neighbours_of(answered.each_trial), answered.on), *_warnings(answered)]
+    doubts = knob_doubts(answered)
     targets = "; ".join(target.text for target in answered.targets)
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
     load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
@@ -67,15 +65,10 @@ def _item(file: RecommendedFile) -> tuple[str, ...]:
     return (file.path, *file.content.splitlines())
 
 
-def _warnings(answered: KnobCapacity) -> list[str]:
-    stopped = [STOPPED_WARNING] if answered.end == "stopped" else []
-    invalid = dict.fromkeys(record.why for record in answered.each_trial if record.used and not record.valid)
-    return [*stopped, *([f"No trial is valid: {'; '.join(invalid)}."] if invalid else [])]
-
-
 def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
     trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} together"
-    notes = [("Trials", f"{trials}; each is a run of its own: {', '.join(_runs(answered))}.")]
+    runs = f"each is a run of its own: {', '.join(_runs(answered))}"
+    notes = [("Trials", f"{trials}; {runs}." if answered.each_trial else "none was complete.")]
     if answered.recommended:
         notes.append(
             (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from loadgo.running.prepared import THIS_HOST, RunSettings
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.early_end import reported_trial, trial_watcher
-from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, safe_value
+from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value, taken_in_words
 from loadgo.sizing.knobs.knob import Knob, check_not_fixed, parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import recommended_files
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
@@ -170,7 +171,9 @@ def result_of(search: KnobSearch, site: TrialSite, goal: SearchGoal, rounds: Kno
     used = {each.trial.index for each in trials}
     standing = standing_of(search.knob, trials, goal)
     answer = answer_of(search.knob, standing, goal.targets, len(in_order), stopped=rounds.stopped)
-    answer = replace(answer, words=" ".join([answer.words, *rounds.remarks]))
+    is_undecided = not rounds.why and ("open" in standing.stands.values() or not rounds.given_up)
+    advice = remedy(answer, search.trial_s, search.most_trials) if is_undecided else ""
+    answer = replace(answer, words=" ".join(filter(None, [answer.words, *rounds.remarks, advice])))
     points = tuple(
         KnobPoint(
             value, stands, point_of([each.trial for each in trials if each.value == value], goal.targets, live=True)
@@ -201,25 +204,30 @@ def result_of(search: KnobSearch, site: TrialSite, goal: SearchGoal, rounds: Kno
             for each in rounds.left_out
             if not each.trial.valid
         ),
-        recommended=_recommended(search, answer, standing, trials),
+        recommended=(),
     )
+    knob_capacity = replace(knob_capacity, recommended=_recommended(search, answer, standing, knob_capacity))
     return knob_capacity if search.out is None else keep_files(knob_capacity, search.out)
 
 
 def _recommended(
-    search: KnobSearch, answer: KnobAnswer, standing: KnobStanding, trials: Sequence[KnobTrial]
+    search: KnobSearch, answer: KnobAnswer, standing: KnobStanding, answered: KnobCapacity
 ) -> tuple[RecommendedFile, ...]:
-    """The files for the value at which the targets are surely met; none without an answer."""
+    """The files for the value to recommend, with the evidence; none without an answer."""
+    from loadgo.sizing.knobs.trust import trust_lines
+
     value = safe_value(search.knob, answer, standing)
     if value is None or answer.end == "no value":
         return ()
     settings, _ = search.knob.settings_at(value, search.settings, {})
     mix = search.script_or_mix
     load = mix.source.requested if isinstance(mix, UserMix) else str(mix)
+    load = f"{people(search.users)} ({load}), {counted(len(answered.each_trial), 'trial')} on this host"
     evidence = [
-        f"loadgo capacity: {people(search.users)} ({load}), {counted(len(trials), 'trial')} on this host.",
+        f"loadgo capacity, {datetime.now().astimezone():%Y-%m-%d}: {load}.",
         answer.words,
-        "Taken is the end of the interval at which the targets are surely kept.",
+        *trust_lines(answered),
+        taken_in_words(search.knob, answer, standing),
     ]
     return recommended_files(parse_limit_each(settings.limit_each), evidence, search.knob)
 

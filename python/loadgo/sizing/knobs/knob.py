@@ -8,7 +8,7 @@ from typing import Literal
 
 from loadgo.errors import BadArgument, naming
 from loadgo.notation.figures import setting, size
-from loadgo.running.host import parse_limit_each
+from loadgo.running.host import parse_limit_each, unnamed_limits
 from loadgo.running.prepared import RunSettings
 
 KnobScope = Literal["limit", "limit-each"]
@@ -90,15 +90,17 @@ def parse_knob(text: str) -> Knob:
         low, colon, high = bounds.partition(":")
         scope, _, rest = name.strip().partition(".")
         if not equals or not colon or scope not in _NAMES or not rest:
-            raise BadArgument(f"`vary={text}`: write a limit and its range, as in {_EXAMPLE}")
+            raise BadArgument(f"{text}: write a limit and its range, as in {_EXAMPLE}")
+        if ":" in high:
+            raise BadArgument(f"{text}: a range is LOW:HIGH, two values, as in {_EXAMPLE}")
         whom: KnobScope = "limit" if scope == "limit" else "limit-each"
         user_class, _, key = rest.rpartition(".")
         if key not in _NAMES[whom] or (user_class and whom == "limit"):
             known = ", ".join(f"{whom}.{known}" for known in _NAMES[whom])
-            raise BadArgument(f"`vary={text}`: {name.strip()} cannot be varied; {known} can")
+            raise BadArgument(f"{name.strip()} cannot be varied; {known} can")
         knob = Knob(whom, user_class, key, _amount(key, low), _amount(key, high))
         if not knob.high >= _FEWEST_STEPS * knob.low:
-            raise BadArgument(f"`vary={text}`: the range must end above its beginning, as in {_EXAMPLE}")
+            raise BadArgument(f"{text}: the range must end above its beginning, as in {_EXAMPLE}")
         return knob
 
 
@@ -148,7 +150,7 @@ def parse_class_limits(texts: Sequence[str], classes: Sequence[str]) -> tuple[st
 
 def _amount(key: str, text: str) -> float:
     """The value of a limit in its own notation, as a number."""
-    limits = parse_limit_each(f"{key}={text.strip()}")
+    limits = unnamed_limits(f"{key}={text.strip()}")
     value = {"memory": limits["memory_bytes"], "io": limits["io_bytes_per_s"]}.get(key, limits.get(key))
     assert value is not None, "the parser has read it"
     return float(value)

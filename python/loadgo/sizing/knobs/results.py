@@ -47,7 +47,7 @@ class KnobCapacity(Result, presented_by="loadgo.sizing.knobs.presentation:presen
     end: KnobEnd
     side: KnobSide
     answer: float | None
-    """The value at which the targets are just met; an end of the range with `every value`; None when undecided."""
+    """The value at which the targets are just met; with `every value` or `open`, the largest that met them, or None."""
     interval: tuple[float, float] | None
     """The 95 % interval of the answer, or the values between which it lies."""
     in_words: str

@@ -9,6 +9,7 @@ missed at both ends of the range. Then the search is for the largest value that 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ from loadgo.sizing.trials import CapacityTrial
 
 FIRST_VALUES = 5
 """Number of values that are tried first, the ends of the range among them."""
+OPEN_TRIALS = 2
+"""A value that has stayed open in this many trials is left for values beside it."""
 NARROW_RATIO = 1.35
 """A search ends when the upper end of the interval is at most this many times the lower one."""
 _ADJACENT_RATIO = 1.06
@@ -101,7 +104,7 @@ def next_value(
         if value not in tried:
             return value
     if standing.bracket is None:
-        return _undecided(tried, standing)
+        return _undecided(knob, tried, standing)
     if standing.is_narrow(knob):
         return None
     if standing.crossing is None:
@@ -123,10 +126,28 @@ def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> flo
     return min(quarters, key=tried.count)
 
 
-def _undecided(tried: Sequence[float], standing: KnobStanding) -> float | None:
-    """A value that is neither met nor missed, tried again; None if all values agree."""
+def _undecided(knob: Knob, tried: Sequence[float], standing: KnobStanding) -> float | None:
+    """A value that is neither met nor missed, tried again; None if all values agree.
+
+    A value that stays open in `OPEN_TRIALS` trials gives way to values between it and its decided neighbour.
+    """
     undecided = [value for value, stands in standing.stands.items() if stands == "open"]
-    return min(undecided, key=tried.count) if undecided else None
+    if not undecided:
+        return None
+    least = min(undecided, key=tried.count)
+    between = _beside_open(knob, tried, standing)
+    return least if tried.count(least) < OPEN_TRIALS or between is None else between
+
+
+def _beside_open(knob: Knob, tried: Sequence[float], standing: KnobStanding) -> float | None:
+    """The middle of the widest gap between an open value and a decided one; None if all gaps are narrow."""
+    values = sorted(standing.stands)
+    gaps = [
+        (high / low, knob.rounded(math.sqrt(low * high)))
+        for low, high in itertools.pairwise(values)
+        if high > NARROW_RATIO * low and (standing.stands[low] == "open") != (standing.stands[high] == "open")
+    ]
+    return max((gap for gap in gaps if gap[1] not in tried), default=(0.0, None))[1]
 
 
 def _is_near(value: float, crossing: float) -> bool:

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted
+from loadgo.notation.figures import counted, share
+from loadgo.sizing.document import STOPPED_WARNING
 from loadgo.sizing.knobs.results import KnobCapacity
-from loadgo.sizing.neighbours import neighbours_of, other_work_doubts
+from loadgo.sizing.neighbours import busy_warning, neighbours_of, other_work_doubts
+
+
+def knob_doubts(answered: KnobCapacity) -> list[str]:
+    """The warnings that cast doubt on the answer: other work, an interrupt, and invalid trials that it is based on."""
+    stopped = [STOPPED_WARNING] if answered.end == "stopped" else []
+    invalid = dict.fromkeys(record.why for record in answered.each_trial if record.used and not record.valid)
+    unsound = [f"No trial is valid: {'; '.join(invalid)}."] if invalid else []
+    return [*busy_warning(neighbours_of(answered.each_trial), answered.on), *stopped, *unsound]
+
+
+def trust_lines(answered: KnobCapacity) -> list[str]:
+    """The warnings, the line on trust and the share of other work, for a file that is read without the page."""
+    doubts = knob_doubts(answered)
+    neighbours = neighbours_of(answered.each_trial)
+    others = (
+        "was not measured" if neighbours is None else f"took up to {share(neighbours.most)} of the processors' time"
+    )
+    trust = f"Trust: {knob_trust(answered, is_warned=bool(doubts))}"
+    return [*(f"Warning: {doubt}" for doubt in doubts), trust, f"Other work {others} in a trial."]
 
 
 def knob_trust(answered: KnobCapacity, *, is_warned: bool) -> str:
@@ -18,7 +38,7 @@ def knob_trust(answered: KnobCapacity, *, is_warned: bool) -> str:
 def _against(answered: KnobCapacity, *, is_warned: bool) -> list[str]:
     reasons = ["the trials did not decide it"] if answered.end == "open" else []
     reasons += ["the search ended early"] if answered.why else []
-    if answered.end == "found" and answered.knob.name in ("memory", "pids"):
+    if answered.end == "found" and answered.interval is not None and set(answered.interval) <= set(answered.values):
         reasons.append("its ends are two values that were tried, and have no confidence")
     neighbours = neighbours_of(answered.each_trial)
     return [*reasons, *other_work_doubts(neighbours, answered.on, is_warned=is_warned)]
