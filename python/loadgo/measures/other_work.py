@@ -58,9 +58,19 @@ class OtherWork:
 
     @property
     def in_words(self) -> str:
-        """The share with its error, such as `at most 12.6 % (± 2.0 %)`."""
-        error = f" (± {share(self.error)})" if self.error >= _SHOWN_ERROR_SHARE else ""
-        return f"{'at most ' if self.at_most else ''}{share(self.share)}{error}"
+        """The share with its error, such as `at most 12.6 % (± 2.0 %)`; near an end with what is possible."""
+        return f"{'at most ' if self.at_most else ''}{share(self.share)}{self._error_in_words}"
+
+    @property
+    def _error_in_words(self) -> str:
+        low, high = self.share - self.error, self.share + self.error
+        if self.error < _SHOWN_ERROR_SHARE:
+            return ""
+        return (
+            f" (± {share(self.error)})"
+            if low >= 0 and high <= 1
+            else f" ({share(max(low, 0))} to {share(min(high, 1))})"
+        )
 
 
 def other_work_of(tables: Tables, stretch: Stretch, total: TotalTime | None) -> OtherWork | None:

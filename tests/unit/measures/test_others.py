@@ -144,3 +144,16 @@ def test_the_headline_says_in_which_time_the_processors_were_metered_before_the_
     assert f"cover the first {span} of the steady phase" in coverage
     assert coverage.endswith("then the meters were lost.")
     assert " until the meters were lost" not in answer(summarize(run))
+
+
+@pytest.mark.parametrize(
+    ("share", "error", "words"),
+    [
+        (0.126, 0.02, "12.6 % (± 2.0 %)"),
+        (0.126, 0.001, "12.6 %"),
+        (0.987, 0.454, "98.7 % (53.3 % to 100.0 %)"),
+        (0.01, 0.03, "1.0 % (0.0 % to 4.0 %)"),
+    ],
+)
+def test_the_error_of_other_work_stays_within_what_is_possible(share: float, error: float, words: str) -> None:
+    assert OtherWork(share, error).in_words == words
