@@ -69,7 +69,7 @@ class Agent:
         self._script = program.start_script(sudo=sudo)
         self._process = connection.start(self._script, (subprocess.PIPE, subprocess.PIPE))
         self._frames = _loadgo.AgentFrames()
-        self._heard_s = self._beaten_s = time.monotonic()
+        self._heard_s = self._listening_s = self._beaten_s = time.monotonic()
         self._far: FarHost | None = None
         self.clock = ClockExchanges()
         self._sending = threading.Lock()
@@ -148,7 +148,8 @@ class Agent:
             self._connection.run(script, WAKE_TIMEOUT_S)
 
     def _silence_s(self) -> float:
-        return time.monotonic() - self._heard_s
+        """The time without a frame, as far as this side listened: on a busy host its own work may take long."""
+        return time.monotonic() - max(self._heard_s, self._listening_s)
 
     def _hello(self) -> FarHost:
         for kind, body in self._received():
@@ -174,6 +175,7 @@ class Agent:
         """All frames, as they come. Sends a beat each second. Its end is an error: the branches of `AgentLost`."""
         assert self._process.stdout is not None
         stdout = self._process.stdout.fileno()
+        self._listening_s = time.monotonic()
         while True:
             raise_if_stopped(self.left)
             if not can_stop_in_order:
@@ -204,6 +206,7 @@ class Agent:
                 if kind == "clock":
                     self.clock.take(body, back_ns)
                 yield kind, body
+                self._listening_s = time.monotonic()
 
     def _beat(self) -> None:
         if time.monotonic() - self._beaten_s >= BEAT_EVERY_S:
