@@ -77,8 +77,8 @@ def test_a_quota_makes_one_processor_idle_for_it(output: MachineOutput, tier: st
     """The quota is the same with one and two processors.
 
     The clock of the machine with two is the host's. The host may stop either processor between the end of a throttled
-    time and the dispatch that follows it: beside four busy loops, the meters' time was up to 3 % longer than the
-    kernel's, and once, beside a load of 14, by 19 %. But it is never longer than one processor did not run the load.
+    time and the dispatch that follows it. Beside four busy loops, the meters' time was up to 3 % longer than the
+    kernel's, and once, beside a load of 14, 19 %. It is never longer than one processor did not run the load.
     """
     least, most = output.kernel(tier, "governed", "throttled_ns")
     share = {1: 0.01, 2: 0.1}[output.processors]

@@ -66,8 +66,7 @@ fn comparable(counts: ActivityCounts) -> [u64; 6] {
     [user, page_fault, interrupt, soft_interrupt, getwork, primitive + kernel_thread]
 }
 
-/// Samples at the border of a program and its call: one of 4,079 was seen that the program in the kernel took for the program's and the
-/// walk for the call's.
+/// Part of the samples that may lie at the border of a program and its call, and be taken for either. One of 4,079 was seen.
 const MOST_BORDER_SHARE: f64 = 0.001;
 
 fn check_same(counted: [u64; 6], walked: [u64; 6], processor: u32) {
