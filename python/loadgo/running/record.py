@@ -187,13 +187,7 @@ def write_private(script: Path, text: str, force: bool) -> None:
 
     If it cannot have its name, the text stays in a file beside it, which the error names.
     """
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=script.parent, prefix=f".{script.name}.", delete=False
-    ) as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    written = Path(file.name)
+    written = _written_beside(script, text)
     if force:
         written.replace(script)
         return
@@ -202,3 +196,20 @@ def write_private(script: Path, text: str, force: bool) -> None:
     except OSError as error:
         raise Refused(f"{script} cannot be written ({error.strerror}); the script is kept in {written}") from error
     written.unlink()
+
+
+def _written_beside(script: Path, text: str) -> Path:
+    """A new file in the script's folder with the text. If the disk does not take all of it, nothing stays there."""
+    number, name = tempfile.mkstemp(dir=script.parent, prefix=f".{script.name}.")
+    written = Path(name)
+    try:
+        with open(number, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        written.unlink()
+        raise Refused(
+            f"{script} cannot be written ({error.strerror}): make room on its disk, or choose another folder"
+        ) from error
+    return written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import loadgo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loadgo.errors import Refused
 from loadgo.observation.classes import divide
 from loadgo.observation.sessions import CommandUse, ObservedSession
 from loadgo.observation.stand_in_jobs import MOST_JOBS, stand_in_jobs
@@ -84,6 +86,18 @@ def test_a_file_that_exists_is_replaced_only_by_force(tmp_path: Path) -> None:
     assert "--force" in again.stderr
     typed(tmp_path, "observe", "--from", records, "-o", "monday.toml", "--force")
     assert 'name    = "monday"' in (tmp_path / "monday.toml").read_text(encoding="utf-8")
+
+
+def test_a_disk_that_does_not_take_the_script_is_named_and_keeps_no_part_of_it(tmp_path: Path) -> None:
+    records = written_accounting(tmp_path / "pacct", made_day())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # Python ignores SIGXFSZ
+    try:
+        with pytest.raises(Refused, match=r"monday\.toml cannot be written .*: make room on its disk"):
+            loadgo.observe(records, output=tmp_path / "monday.toml")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == [records]
 
 
 def test_a_script_on_the_standard_output_stands_alone(tmp_path: Path) -> None:
