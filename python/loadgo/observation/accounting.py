@@ -22,7 +22,7 @@ TICK_NS = 10_000_000
 MOST_RECORDS = 1_000_000
 """The largest number of processes with a terminal that are read at once. They take about 1 GB with their sessions."""
 _CHUNK_RECORDS = 65536
-_TERMINAL_PROCESS_FIELDS = (
+_RECORD_FIELDS = (
     ("flag", "u1"), ("version", "u1"), ("tty", "u2"), ("exit_code", "u4"), ("uid", "u4"), ("gid", "u4"), ("pid", "u4"),
     ("ppid", "u4"), ("began_s", "u4"), ("elapsed", "f4"), ("user", "u2"), ("system", "u2"), ("memory", "u2"),
     ("io", "u2"), ("blocks", "u2"), ("minor", "u2"), ("major", "u2"), ("swaps", "u2"), ("command", "S16"),
@@ -93,7 +93,7 @@ def _layout(source: SourceFile) -> np.dtype[Any]:
     head = source.file.read(2)
     source.file.seek(0)
     order = ">" if head[1] == _BIG_ENDIAN_FORMAT else "<"
-    return np.dtype([(name, order + kind) for name, kind in _TERMINAL_PROCESS_FIELDS])
+    return np.dtype([(name, order + kind) for name, kind in _RECORD_FIELDS])
 
 
 def _plausible(records: Records, layout: np.dtype[Any]) -> NDArray[np.bool_]:

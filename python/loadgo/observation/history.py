@@ -82,7 +82,7 @@ def pauses(lines: tuple[HistoryLine, ...]) -> Pauses:
     """The pauses between successive lines."""
     seconds, absences, backwards = [], 0, 0
     for line, following in pairwise(lines):
-        pause_s = following.began_s - line.began_s - (line.length_s or 0)
+        pause_s = _pause_s(line, following)
         if following.began_s < line.began_s:
             backwards += 1
         elif pause_s > ABSENCE_S:
@@ -92,12 +92,16 @@ def pauses(lines: tuple[HistoryLine, ...]) -> Pauses:
     return Pauses(tuple(seconds), absences, backwards, any(line.length_s is None for line in lines))
 
 
+def _pause_s(line: HistoryLine, following: HistoryLine) -> int:
+    """The time from the end of a line, or from its beginning where its length is not known, to the next line."""
+    return following.began_s - line.began_s - (line.length_s or 0)
+
+
 def sittings(lines: tuple[HistoryLine, ...]) -> list[list[HistoryLine]]:
     """The lines between absences."""
     parts = [[lines[0]]]
     for line, following in pairwise(lines):
-        pause_s = following.began_s - line.began_s - (line.length_s or 0)
-        if following.began_s < line.began_s or pause_s > ABSENCE_S:
+        if following.began_s < line.began_s or _pause_s(line, following) > ABSENCE_S:
             parts.append([])
         parts[-1].append(following)
     return parts

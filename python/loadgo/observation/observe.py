@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from loadgo.errors import BadArgument, Refused
-from loadgo.observation.accounting import AccountingRead, read_accounting
+from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_accounting
 from loadgo.observation.classes import divide
 from loadgo.observation.history import HistoryRead, read_history, sittings
 from loadgo.observation.known_figures import accounting_figures, history_figures
@@ -226,7 +226,7 @@ def _losses(read: _Records) -> tuple[str, ...]:
                 f"{which} has {file.damaged:,} damaged record{'' if file.damaged == 1 else 's'}, left out; the first "
                 f"is at byte {file.first_damage_byte:,}."
             )
-        if 0 < file.cut_bytes < 64:
+        if 0 < file.cut_bytes < RECORD_BYTES:
             warnings.append(f"{which} ends within a record: its last {file.cut_bytes} bytes are left out.")
         if file.growth_bytes < 0:
             warnings.append(f"{which} was cut while it was read: records are missing.")

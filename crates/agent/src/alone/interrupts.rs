@@ -38,7 +38,7 @@ impl Interrupts {
                     waiting = running.as_ref().map(|_| arrived);
                     stopped.set();
                 }
-                waiting = waiting.filter(|signal| !is_passed_on(running.as_deref(), *signal));
+                waiting = waiting.filter(|signal| !pass_on(running.as_deref(), *signal));
             }
         };
         let started = thread::Builder::new().name("loadgo-signals".into()).spawn(listening);
@@ -53,7 +53,7 @@ impl Interrupts {
 }
 
 /// Sends the signal to the command; false if none runs. A terminal sends an interrupt to both, and a second one does not matter.
-fn is_passed_on(running: Option<&AtomicI32>, signal: i32) -> bool {
+fn pass_on(running: Option<&AtomicI32>, signal: i32) -> bool {
     let pid = running.and_then(|running| rustix::process::Pid::from_raw(running.load(Ordering::Acquire)));
     if let (Some(pid), Some(signal)) = (pid, rustix::process::Signal::from_named_raw(signal)) {
         let _ = rustix::process::kill_process(pid, signal);
