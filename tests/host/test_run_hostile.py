@@ -121,7 +121,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_the_streams_to_read(bench: Bench,
     assert "What was recorded up to then is kept: loadgo report disk/run" in told.stderr.replace("`", "")
     ballast.unlink()
     assert len(bench.tables("disk/run").interactions) > 0
-    assert "was killed" in bench.typed("report", "disk/run").stdout
+    assert "The run ended early (stopped)" in bench.typed("report", "disk/run").stdout
     assert left_behind(bench) == []
 
 

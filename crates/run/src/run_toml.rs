@@ -155,9 +155,9 @@ impl RunToml {
         toml::to_string(&self.file).expect("plain values make TOML")
     }
 
-    /// Writes `run.toml` into `folder`.
+    /// Writes `run.toml` into `folder`, in which the run goes on.
     pub(crate) fn write(&self, folder: &Folder) -> Result<(), RunRefusal> {
-        Ok(folder.write_run_toml(&self.toml())?)
+        Ok(folder.write_unfinished_run_toml(&self.toml())?)
     }
 }
 

@@ -10,6 +10,8 @@ use std::path::Path;
 pub trait Disk: Debug + Send + Sync {
     /// Creates the file `path`, or empties it.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Opens the file `path` as it is, to be written over from its beginning; creates it if there is none.
+    fn open_or_create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Creates the file `path`, which must not exist yet.
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
 }
@@ -29,6 +31,10 @@ pub(crate) struct SystemDisk;
 impl Disk for SystemDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(as_its_folder(path).create(true).truncate(true).open(path)?))
+    }
+
+    fn open_or_create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(as_its_folder(path).create(true).truncate(false).open(path)?))
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -54,7 +60,8 @@ impl DiskFile for File {
     }
 }
 
-/// A disk that can be full: then a file takes a part of what is written, and cannot be cut.
+/// A disk that can be full: then a file takes a part of what is written, and cannot be cut. What a file held when it was opened
+/// can be written over.
 #[cfg(test)]
 pub(crate) mod full {
     use super::{Disk, DiskFile};
@@ -75,11 +82,23 @@ pub(crate) mod full {
         file: File,
         is_full: Arc<AtomicBool>,
         has_part: bool,
+        reserved_bytes: u64,
+    }
+
+    impl FullFile {
+        fn new(file: File, disk: &FullDisk) -> io::Result<Box<dyn DiskFile>> {
+            let reserved_bytes = file.metadata()?.len();
+            Ok(Box::new(FullFile { file, is_full: Arc::clone(&disk.is_full), has_part: false, reserved_bytes }))
+        }
     }
 
     impl Disk for FullDisk {
         fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-            Ok(Box::new(FullFile { file: File::create(path)?, is_full: Arc::clone(&self.is_full), has_part: false }))
+            FullFile::new(File::create(path)?, self)
+        }
+
+        fn open_or_create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+            FullFile::new(File::options().write(true).create(true).truncate(false).open(path)?, self)
         }
 
         fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -95,7 +114,8 @@ pub(crate) mod full {
 
     impl Write for FullFile {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if self.refuse().is_ok() {
+            let end = self.file.stream_position()? + bytes.len() as u64;
+            if self.refuse().is_ok() || end <= self.reserved_bytes {
                 return self.file.write(bytes);
             }
             if std::mem::replace(&mut self.has_part, true) {
@@ -117,7 +137,9 @@ pub(crate) mod full {
 
     impl DiskFile for FullFile {
         fn cut(&mut self, length: u64) -> io::Result<()> {
-            self.refuse()?;
+            if length > self.reserved_bytes {
+                self.refuse()?;
+            }
             self.file.set_len(length)
         }
 

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use crate::disk::{Disk, SystemDisk};
 use crate::{Error, Result, Table};
 
+/// Number of bytes that are kept free for the last `run.toml`, which has some thousand bytes.
+const RESERVED_BYTES: usize = 32 << 10;
+
 /// A folder that holds one run. The process that creates it locks it, until the process ends or the last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -40,7 +43,7 @@ impl Folder {
         if fs::read_dir(&folder.dir).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(Error::Exists(folder.dir));
         }
-        folder.write_run_toml(run_toml)?;
+        folder.write_unfinished_run_toml(run_toml)?;
         Ok(folder)
     }
 
@@ -86,6 +89,24 @@ impl Folder {
         self.write_whole(&self.run_toml(), text.as_bytes())
     }
 
+    /// As [`Folder::write_run_toml`], while the run goes on. Reserves room for the last `run.toml`, which says what was lost: the
+    /// disk may be full by then.
+    pub fn write_unfinished_run_toml(&self, text: &str) -> Result<()> {
+        self.write_run_toml(text)?;
+        self.reserve_run_toml();
+        Ok(())
+    }
+
+    /// Fills the unfinished file beside `run.toml` with zeros, which the next `run.toml` is written over. A disk that has no room
+    /// for it is no error yet.
+    fn reserve_run_toml(&self) {
+        let path = neighbour(&self.run_toml());
+        let reserved = self.disk.create(&path).and_then(|mut file| file.write_all(&[0; RESERVED_BYTES]));
+        if reserved.is_err() {
+            let _ = fs::remove_file(&path);
+        }
+    }
+
     /// Adds `notes` to those of `run.toml`.
     ///
     /// Errors: the system's refusal; a `run.toml` that cannot be understood.
@@ -113,14 +134,15 @@ impl Folder {
         &*self.disk
     }
 
-    /// Writes `bytes` to a file beside `path`, and renames that file to `path` when it is on the disk.
+    /// Writes `bytes` to a file beside `path`, over what is reserved there, and renames that file to `path` when it is on the disk.
     fn write_whole(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let neighbour = neighbour(path);
-        let written = self
-            .disk
-            .create(&neighbour)
-            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync()))
-            .and_then(|()| fs::rename(&neighbour, path));
+        let written = self.disk.open_or_create(&neighbour).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.cut(bytes.len() as u64)?;
+            file.sync()?;
+            fs::rename(&neighbour, path)
+        });
         written.map_err(|source| {
             let _ = fs::remove_file(&neighbour);
             Error::refused("write", path)(source)
@@ -154,6 +176,7 @@ pub(crate) fn neighbour(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::full::FullDisk;
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
@@ -168,5 +191,18 @@ mod tests {
         fs::set_permissions(&given, fs::Permissions::from_mode(0o750)).unwrap();
         let given = Folder::create(given, "format = 1\n").unwrap();
         assert_eq!([given.dir(), &given.run_toml()].map(mode), [0o750, 0o640]);
+    }
+
+    #[test]
+    fn a_disk_that_became_full_takes_the_last_run_toml() {
+        let (dir, disk) = (tempfile::tempdir().unwrap(), FullDisk::default());
+        let folder = Folder::create_on(Arc::new(disk.clone()), dir.path().join("run"), "format = 1\n").unwrap();
+        disk.is_full.store(true, std::sync::atomic::Ordering::Relaxed);
+        let last = format!("format = 1\n# {}\n", "all that was lost ".repeat(1_000));
+        folder.write_run_toml(&last).unwrap();
+        assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), last);
+        let names: Vec<_> = fs::read_dir(folder.dir()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["run.toml"]);
+        folder.write_run_toml(&last).expect_err("there is nothing reserved any more");
     }
 }

@@ -28,6 +28,10 @@ impl Disk for Panicking {
         Ok(Box::new(PanickingFile { file: File::create(path)?, writes: 0 }))
     }
 
+    fn open_or_create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.create(path)
+    }
+
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(PanickingFile { file: OpenOptions::new().write(true).create_new(true).open(path)?, writes: 0 }))
     }

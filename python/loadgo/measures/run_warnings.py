@@ -163,14 +163,18 @@ def run_warnings(facts: RunFacts) -> list[str]:
     return [*invalid_warnings(facts), *doubt_warnings(facts)]
 
 
-def invalid_warnings(facts: RunFacts) -> list[str]:
-    """The warnings about a run that did not come to its planned end, or that measured its driver."""
+def invalid_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
+    """The warnings about a run that is not recorded whole, or that measured its driver.
+
+    Without `lost`, lost records are not among them.
+    """
+    lost = [] if "lost" in without else _lost_records(facts.lost_records)
     faults = driver_faults(facts.driver, facts.other_work)
-    return [*_early_end(facts), *(f"INVALID: {reason}" for reason in (*faults, *_hosts_missed(facts)))]
+    return [*_early_end(facts), *lost, *(f"INVALID: {reason}" for reason in (*faults, *_hosts_missed(facts)))]
 
 
 def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
-    """The other reasons to doubt the figures, without `busy` or `lost` where a page has own words."""
+    """The other reasons to doubt the figures, without `busy` where a page has own words."""
     warnings = [
         *facts.fit_warnings,
         *_hosts_tolerated(facts),
@@ -184,15 +188,21 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
             f"quiet; if it never is, the figures hold for a host with such other work. "
             f"{shows_programs(facts.system, facts.other_work)}"
         )
-    if "lost" not in without and facts.lost_records:
-        are = "is" if facts.lost_records == 1 else "are"
-        kept = "the figures cover those that were kept"
-        warnings.append(f"{counted(facts.lost_records, 'record')} {are} lost: {kept}.")
     if facts.audit is not None and facts.audit.verdict == "broken":
+        cause = " Lost records can be the cause." if facts.lost_records else ""
         warnings.append(
-            "The records contradict themselves: Little's law does not hold. Trust no figure before that is explained."
+            "The records contradict themselves: Little's law does not hold."
+            f"{cause} Trust no figure before that is explained."
         )
     return warnings
+
+
+def _lost_records(count: int) -> list[str]:
+    """A warning if records are lost."""
+    if not count:
+        return []
+    are = "is" if count == 1 else "are"
+    return [f"{counted(count, 'record')} {are} lost: the figures cover those that were kept."]
 
 
 def mistake_warnings(facts: RunFacts) -> list[str]:
@@ -208,14 +218,14 @@ def warnings_of_runs(
     without: Collection[str] = (),
     named: bool = False,
 ) -> list[str]:
-    """The warnings of runs, `without` some as for `doubt_warnings`.
+    """The warnings of runs, without `busy` or `lost` where a page has own words.
 
     Each warning names its runs if there are several, or with `named`. What several warnings advise stands once.
     """
     names_by_warning: dict[str, list[str]] = {}
     for name, tables, stretch in zip(names, runs, stretches, strict=True):
         facts = facts_of(tables, stretch)
-        for text in (*invalid_warnings(facts), *doubt_warnings(facts, without)):
+        for text in (*invalid_warnings(facts, without), *doubt_warnings(facts, without)):
             names_by_warning.setdefault(text, []).append(name)
     if len(names) == 1 and not named:
         return list(names_by_warning)

@@ -35,7 +35,7 @@ def rule_points(facts: RunFacts) -> tuple[VerifiedPoint, ...]:
 def facts_and_doubts(tables: Tables, stretch: Stretch) -> tuple[RunFacts, tuple[str, ...]]:
     """The facts that the rules judge, and the warnings about the run that are no breach of a rule."""
     facts = facts_of(tables, stretch)
-    return facts, tuple(doubt_warnings(facts, without=("lost",)))
+    return facts, tuple(doubt_warnings(facts))
 
 
 def _rule(name: str, is_kept: bool, text: str) -> VerifiedPoint:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from loadgo.measures.audit import Loss
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_evidence import evidence_of
-from loadgo.measures.run_warnings import RunFacts, facts_in
+from loadgo.measures.run_warnings import RunFacts, facts_in, run_warnings
 from loadgo.measures.summary import summarize
 from loadgo.measures.trust import Evidence, trust_in_words
 from support.synthetic import Work, closed_loop
@@ -65,3 +66,19 @@ def test_what_is_lost_or_late_is_no_ground(good: RunFacts) -> None:
     late = replace(good, driver=replace(good.driver, lateness_p99_ns=5e6, late_lines=9))
     assert not any("driver good" in ground for ground in evidence_of([good, late]).grounds)
     assert "nothing lost" in evidence_of([good]).grounds
+
+
+def test_lost_records_are_told_before_the_driver_and_other_work(good: RunFacts) -> None:
+    """What the figures cover comes first; a law that lost records break is not called a riddle."""
+    late = replace(good.driver, host_share=0.2)
+    lost = Loss("record", "No space left on device", 7)
+    audit = None if good.audit is None else replace(good.audit, verdict="broken")
+    bad = replace(good, finished=False, driver=late, losses=(lost,), audit=audit, other_work=OtherWork(0.9))
+    warnings = run_warnings(bad)
+    assert [text.partition(":")[0] for text in warnings[:3]] == [
+        "The run was cut off (loadgo was killed, or could write no more)",
+        "7 records are lost",
+        "INVALID",
+    ]
+    assert "busy with other things" in warnings[3]
+    assert "Lost records can be the cause" in warnings[4]

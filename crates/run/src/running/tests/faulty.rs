@@ -73,11 +73,15 @@ impl FaultyDisk {
 
 impl Disk for FaultyDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        self.make_file(|| File::create(path))
+    }
+
+    fn open_or_create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let is_run_toml = path.file_name().is_some_and(|name| name == "run.toml.part");
         if is_run_toml && self.run_toml_writes.fetch_add(1, Ordering::SeqCst) == 1 && self.happens == DiskFault::RunTomlRefused {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.make_file(|| File::create(path))
+        self.make_file(|| OpenOptions::new().write(true).create(true).truncate(false).open(path))
     }
 
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
