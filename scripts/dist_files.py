@@ -7,9 +7,7 @@ each crate that is linked into it.
 
 import gzip
 import hashlib
-import json
 import os
-import subprocess
 import sys
 import tarfile
 import tomllib
@@ -25,10 +23,8 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
+from linked_crates import cargo_metadata, linked_packages, output
 from packageurl import PackageURL
-
-# The crates of what a wheel holds: the extension module and the three programs.
-ROOTS = ("loadgo-python", "loadgo-calculator", "loadgo-rjs", "loadgo-agent")
 
 
 def repack(archive: Path, folder: Path) -> None:
@@ -90,27 +86,12 @@ def component(
 
 
 def crates(metadata: dict[str, Any]) -> Iterator[Component]:
-    """The crates that are linked into the wheel's binaries, without those that only ran in the compiler."""
-    packages = {package["id"]: package for package in metadata["packages"]}
-    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    waiting = [identity for identity, package in packages.items() if package["name"] in ROOTS]
-    seen = set(waiting)
-    while waiting:
-        node = nodes[waiting.pop()]
-        normal = {part["pkg"] for part in node["deps"] if any(kind["kind"] is None for kind in part["dep_kinds"])}
-        linked = {identity for identity in normal - seen if not runs_in_compiler(packages[identity])}
-        waiting += linked
-        seen |= linked
+    """The crates that are linked into the wheel's binaries."""
     checksums = {(locked["name"], locked["version"]): locked.get("checksum") for locked in lock_file()}
-    for package in sorted((packages[identity] for identity in seen), key=lambda package: package["id"]):
+    for package in linked_packages(metadata):
         key = (package["name"], package["version"])
         terms = package["license"] and package["license"].replace("/", " OR ")
         yield component(*key, "cargo", license_text=terms, sha256=checksums.get(key))
-
-
-def runs_in_compiler(package: dict[str, Any]) -> bool:
-    """Whether a package is a procedural macro, of which nothing is linked."""
-    return any("proc-macro" in target["kind"] for target in package["targets"])
 
 
 def libraries() -> Iterator[Component]:
@@ -124,24 +105,10 @@ def libraries() -> Iterator[Component]:
     )
 
 
-def cargo_metadata() -> dict[str, Any]:
-    """Cargo's own account of the workspace in the working directory, for this host."""
-    host = output("rustc", "-vV").partition("host: ")[2].split()[0]
-    told: dict[str, Any] = json.loads(
-        output("cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", host)
-    )
-    return told
-
-
 def lock_file() -> list[dict[str, Any]]:
     """The packages of Cargo.lock."""
     packages: list[dict[str, Any]] = tomllib.loads(Path("Cargo.lock").read_text())["package"]
     return packages
-
-
-def output(*command: str) -> str:
-    """The standard output of a command."""
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 if __name__ == "__main__":

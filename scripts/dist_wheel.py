@@ -25,6 +25,7 @@ METADATA = (
     "entry_points.txt",
     "licenses/LICENSE-APACHE",
     "licenses/LICENSE-MIT",
+    "licenses/LICENSES-RUST.txt",
     "top_level.txt",
 )
 

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from loadgo.running.record import record as record
     from loadgo.running.run import Run as Run
     from loadgo.running.run import run as run
+    from loadgo.running.scripts import Script as Script
+    from loadgo.running.scripts import ScriptList as ScriptList
+    from loadgo.running.scripts import scripts as scripts
     from loadgo.running.simulation import Simulation as Simulation
     from loadgo.running.simulation import simulate as simulate
     from loadgo.schemas.formats import schema as schema
@@ -105,6 +108,8 @@ __all__ = [
     "Reproduction",
     "Run",
     "RunList",
+    "Script",
+    "ScriptList",
     "Simulation",
     "Speedup",
     "Sweep",
@@ -136,6 +141,7 @@ __all__ = [
     "run",
     "runs",
     "schema",
+    "scripts",
     "simulate",
     "speedup",
     "speedup_of",
@@ -175,6 +181,8 @@ _HOMES = {
     "Reproduction": "reproduction.reproduce",
     "Run": "running.run",
     "RunList": "records.runs",
+    "Script": "running.scripts",
+    "ScriptList": "running.scripts",
     "Simulation": "running.simulation",
     "Speedup": "attribution.results",
     "Sweep": "sweeping.results",
@@ -206,6 +214,7 @@ _HOMES = {
     "run": "running.run",
     "runs": "records.runs",
     "schema": "schemas.formats",
+    "scripts": "running.scripts",
     "simulate": "running.simulation",
     "speedup": "attribution.speedup",
     "speedup_of": "attribution.measured_runs",

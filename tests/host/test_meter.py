@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import tomllib
 from pathlib import Path
 
@@ -209,6 +210,28 @@ def test_a_full_disk_is_named_and_the_records_are_readable_up_to_there(bench: Be
         assert "No space left" in ended(running, 2).stderr
         assert len(bench.tables("disk/kept").time) > 0
         assert all_unloaded(programs)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_records_that_a_disk_refused_for_a_while_are_lost_and_the_exit_status_says_so(bench: Bench) -> None:
+    disk = bench.folder / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], check=True)
+    try:
+        running = bench.start("meter", "--every", "20ms", "--out", "disk/kept")
+
+        def has_lost() -> bool:
+            """Whether records are lost, after the disk was full once more."""
+            subprocess.run(["dd", "if=/dev/zero", f"of={disk / 'ballast'}", "bs=4k"], capture_output=True)
+            time.sleep(0.2)  # several spans
+            (disk / "ballast").unlink()
+            return len(bench.tables("disk/kept").lost) > 0
+
+        wait_until(lambda: (disk / "kept/time.arrows").exists() and len(bench.tables("disk/kept").time) > 0, running)
+        wait_until(has_lost, running)
+        running.send_signal(signal.SIGINT)
+        assert "are lost: the figures cover those that were kept." in ended(running, 1).stdout
     finally:
         subprocess.run(["umount", disk], check=True)
 

@@ -42,6 +42,8 @@ PUBLIC_NAMES = [
     "Reproduction",
     "Run",
     "RunList",
+    "Script",
+    "ScriptList",
     "Simulation",
     "Speedup",
     "Sweep",
@@ -73,6 +75,7 @@ PUBLIC_NAMES = [
     "run",
     "runs",
     "schema",
+    "scripts",
     "simulate",
     "speedup",
     "speedup_of",
@@ -159,6 +162,7 @@ def test_a_wheel_holds_the_extension_the_programs_the_drawing_code_and_the_bundl
     assert not missing
     assert "loadgo/_loadgo.abi3.so" in wheel_files
     assert f"loadgo/documents/{DRAWING_CODE_FILE}" in wheel_files
+    assert any(name.endswith(".dist-info/licenses/LICENSES-RUST.txt") for name in wheel_files)
     for program in ("loadgo-agent", "loadgo-calculator", "loadgo-rjs"):
         assert any(name.endswith(f".data/scripts/{program}") for name in wheel_files)
 

@@ -20,6 +20,7 @@ FILES = [
     "usr/bin/loadgo-agent",
     "usr/share/doc/loadgo-agent/LICENSE-APACHE",
     "usr/share/doc/loadgo-agent/LICENSE-MIT",
+    "usr/share/doc/loadgo-agent/LICENSES-RUST.txt.gz",
     "usr/share/man/man1/loadgo-agent.1.gz",
 ]
 MANUAL = PROJECT / "packaging/agent/loadgo-agent.1"
@@ -50,7 +51,7 @@ def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "clone"
     (clone / "dist").mkdir(parents=True)
     (clone / "scripts").mkdir()
-    for name in ("Cargo.toml", "LICENSE-MIT", "LICENSE-APACHE", "scripts/packages"):
+    for name in ("Cargo.toml", "LICENSE-MIT", "LICENSE-APACHE", "LICENSES-RUST.txt", "scripts/packages"):
         shutil.copy(PROJECT / name, clone / name)
     shutil.copytree(PROJECT / "packaging", clone / "packaging")
     return clone

@@ -144,6 +144,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "Reproduction": lambda _folder: loadgo.reproduce("ctss-trivial"),
     "RunList": lambda _folder: loadgo.runs(LISTED_RUNS),
     "MachineList": lambda _folder: loadgo.machines(),
+    "ScriptList": lambda _folder: loadgo.scripts(),
     "AbilityList": lambda _folder: loadgo.doctor(),
 }
 """Makes a result, given a folder of `laid_results`. The first word of a name is the result's type."""

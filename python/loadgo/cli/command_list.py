@@ -38,6 +38,9 @@ LISTED_COMMANDS: dict[str, ListedCommand] = {
         "observe",
         "Makes a script from what a host's own users did: their commands, think times and classes.",
     ),
+    "scripts": ListedCommand(
+        "commands", "Lists the scripts that come with loadgo, or prints one as a start for your own."
+    ),
     "doctor": ListedCommand(
         "commands", "Says what cannot be measured or controlled on a host, why, and the remedy; then what can be."
     ),

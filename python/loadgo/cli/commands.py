@@ -1,4 +1,4 @@
-"""The commands `runs`, `ready`, `record`, `doctor` and `query`."""
+"""The commands `runs`, `scripts`, `ready`, `record`, `doctor` and `query`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import loadgo
-from loadgo.cli.completed_values import run_completions
+from loadgo.cli.completed_values import run_completions, script_completions
 from loadgo.cli.options import HostOption, SudoOption, TariffOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
@@ -35,6 +35,30 @@ def runs(
             print_note("there are no runs yet: make one with `loadgo run typical-user`")
         if recorded or format != "text":
             page.show(recorded, full=full)
+
+
+def scripts(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", autocompletion=script_completions, help="A bundled script, or a script file's path."
+        ),
+    ] = None,
+    format: Annotated[TableFormat, format_option("the scripts")] = "text",
+    output: FileOption = None,
+) -> None:
+    """Lists the scripts that come with loadgo, or prints one as a start for your own."""
+    with errors_as_messages():
+        from loadgo.running.scripts import script_text
+        from loadgo.running.scripts import scripts as bundled_scripts
+
+        if name is not None and format != "text":
+            raise ValueError(f"a script is TOML: leave --format {format} out, or the name")
+        page = page_output(format, output, "scripts.html")
+        if name is None:
+            page.show(bundled_scripts())
+        else:
+            page.write(script_text(name))
 
 
 def ready(

@@ -87,6 +87,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("all machines", "loadgo machines"),
         ("the file of one, to change it", "loadgo machines multics-645 > mine.toml"),
     ),
+    "scripts": (
+        ("all scripts", "loadgo scripts"),
+        ("one, to change it", "loadgo scripts typical-user > mine.toml"),
+    ),
     "schema": (
         ("all formats", "loadgo schema"),
         ("one, for a validator", "loadgo schema compare > compare.schema.json"),

@@ -125,7 +125,7 @@ def meter(
             print_error(metered.export_failure)
         if metered.outcome == "stopped":
             raise typer.Exit(STATUS_INTERRUPTED)
-        is_bad = metered.failed_exports or metered.lost_hosts
+        is_bad = metered.failed_exports or metered.lost_hosts or metered.lost_records
         raise typer.Exit(
             (metered.status if command else STATUS_GOOD) or (STATUS_BAD_FINDING if is_bad else STATUS_GOOD)
         )

@@ -56,6 +56,13 @@ class Metered(Result, presented_by="loadgo.reporting.presentation:metered_presen
         """Status as in a shell: the exit status, or 128 + the signal that ended the command. 0 without a command."""
         return 128 + self.signal if self.signal is not None else self.exit_status or 0
 
+    @property
+    def lost_records(self) -> int:
+        """Number of records that could not be kept. 0 if nothing was recorded."""
+        from loadgo.records.tables import tables
+
+        return 0 if self.folder is None else int(tables(self.folder).lost["count"].sum())
+
     def _line(self) -> str:
         return f"{self.outcome}, {'nothing recorded' if self.folder is None else f'recorded in {self.folder}'}"
 

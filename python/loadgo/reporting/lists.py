@@ -1,4 +1,4 @@
-"""The lists of machines, tariffs and queried rows in every format."""
+"""The lists of machines, scripts, tariffs and queried rows in every format."""
 
 from __future__ import annotations
 
@@ -14,14 +14,24 @@ if TYPE_CHECKING:
     import polars as pl
 
     from loadgo.running.machines import Machine
+    from loadgo.running.scripts import Script
 
 MACHINE_KEYS = "name title processors commands source"
 """The keys of a `Machine` in JSON and the columns of its frame, in order."""
 
 
+SCRIPT_KEYS = "name about lines commands think needs"
+"""The keys of a `Script` in JSON and the columns of its frame, in order."""
+
+
 def machine_presentation(machines: Sequence[Machine]) -> Presentation:
     """The parts of a list of machines."""
     return listing_presentation(machine_list(machines))
+
+
+def script_presentation(scripts: Sequence[Script]) -> Presentation:
+    """The parts of a list of scripts."""
+    return listing_presentation(script_list(scripts))
 
 
 def query_presentation(frame: pl.DataFrame, warnings: Sequence[str] = ()) -> Presentation:
@@ -53,6 +63,23 @@ def machine_list(machines: Sequence[Machine]) -> Listing:
         answer=(
             f"{len(machines)} machines that loadgo simulates in virtual time, each made like one that was measured "
             "once: none of them runs here. `--on NAME` lets the users of a run log in to one."
+        ),
+    )
+
+
+def script_list(scripts: Sequence[Script]) -> Listing:
+    """The scripts, in their order."""
+    keys = tuple(SCRIPT_KEYS.split())
+    return Listing(
+        "scripts",
+        ("script", "what its user does", "lines", "think time"),
+        tuple((script.name, script.about, str(script.lines), script.think) for script in scripts),
+        keys,
+        tuple({key: getattr(script, key) for key in keys} for script in scripts),
+        figures=frozenset({2}),
+        answer=(
+            f"{len(scripts)} scripts that come with loadgo: `loadgo run NAME` lets users type one. "
+            "`loadgo scripts NAME` prints it, as a start for your own."
         ),
     )
 

@@ -26,12 +26,13 @@ from loadgo.ready_message.ready import Ready
 from loadgo.records.runs import RecordedRun
 from loadgo.reporting.ability_list import ABILITY_KEYS
 from loadgo.reporting.failed_lines import FAILED_KEYS, FailedLine
-from loadgo.reporting.lists import MACHINE_KEYS
+from loadgo.reporting.lists import MACHINE_KEYS, SCRIPT_KEYS
 from loadgo.reporting.run_list import RUN_KEYS
 from loadgo.reproduction.as_data import JSON_KEYS as REPRODUCTION_KEYS
 from loadgo.running.doctor import Ability
 from loadgo.running.json_keys import JSON_KEYS as SIMULATION_KEYS
 from loadgo.running.machines import Machine
+from loadgo.running.scripts import Script
 from loadgo.running.simulation import Simulation
 from loadgo.schemas import comparison_objects, cost_objects, reproduction_objects, run_objects
 from loadgo.schemas.formats import JSON_FORMATS, JsonFormat
@@ -73,6 +74,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "verify": ((Verification,), VERIFICATION_KEYS),
     "runs": ((run_objects.RunsJson,), {RecordedRun: RUN_KEYS}),
     "machines": ((run_objects.MachinesJson,), {Machine: MACHINE_KEYS}),
+    "scripts": ((run_objects.ScriptsJson,), {Script: SCRIPT_KEYS}),
     "doctor": ((run_objects.AbilitiesJson,), {Ability: ABILITY_KEYS}),
     "query": ((run_objects.QueryJson,), {}),
 }

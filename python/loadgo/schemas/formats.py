@@ -81,6 +81,7 @@ JSON_FORMATS = (
     JsonFormat("verify", ("verify",), "whether a run holds, with its disclosure sheet"),
     JsonFormat("runs", ("runs",), "the recorded runs"),
     JsonFormat("machines", ("machines",), "the machines that come with loadgo"),
+    JsonFormat("scripts", ("scripts",), "the scripts that come with loadgo"),
     JsonFormat("doctor", ("doctor",), "what can be measured on a host"),
     JsonFormat("query", ("query",), "the rows of an answer in SQL"),
 )

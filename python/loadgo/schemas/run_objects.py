@@ -17,6 +17,7 @@ from loadgo.reporting.failed_lines import FailedLine
 from loadgo.running.command_run import CommandRun
 from loadgo.running.doctor import Ability
 from loadgo.running.machines import Machine
+from loadgo.running.scripts import Script
 
 
 class ChartDataJson(TypedDict):
@@ -86,6 +87,12 @@ class MachinesJson(TypedDict):
     """The machines that come with loadgo."""
 
     machines: Sequence[Machine]
+
+
+class ScriptsJson(TypedDict):
+    """The scripts that come with loadgo."""
+
+    scripts: Sequence[Script]
 
 
 class AbilitiesJson(TypedDict):

@@ -37,6 +37,7 @@ LOAD_FREE = {
     "profile": ("profile", "--of", str(METERED)),
     "runs": ("runs",),
     "machines": ("machines",),
+    "scripts": ("scripts",),
     "doctor": ("doctor",),
     "query": ("query", "SELECT command, count(*) AS n FROM interactions GROUP BY command", "a"),
 }

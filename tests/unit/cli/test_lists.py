@@ -20,17 +20,26 @@ from loadgo.notation.figures import duration
 from loadgo.records.runs import RunList, read_run
 from loadgo.reporting.ability_list import ability_answer
 from loadgo.reporting.run_list import MOST_RUNS, run_table
+from loadgo.running.bundled import script_names
 from loadgo.running.doctor import _OWN_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
+from loadgo.running.scripts import script_text
 from support import printed_rows
 from support.places import TESTS
 from typer.testing import CliRunner
 
-LISTS = {"runs": ["runs"], "machines": ["machines"], "tariffs": ["cost", "--tariffs"], "abilities": ["doctor"]}
-TABLES = ("runs", "machines", "tariffs")
+LISTS = {
+    "runs": ["runs"],
+    "machines": ["machines"],
+    "scripts": ["scripts"],
+    "tariffs": ["cost", "--tariffs"],
+    "abilities": ["doctor"],
+}
+TABLES = ("runs", "machines", "scripts", "tariffs")
 """The lists that are a table in each format. `doctor` has its abilities in sentences."""
 ROWS: dict[str, Callable[[dict[str, Any]], tuple[object, ...]]] = {
     "runs": lambda run: (run["id"], run["name"], run["system"], run["users"], run["interactions"], run["outcome"]),
     "machines": lambda machine: (machine["name"], machine["title"], machine["processors"], machine["source"]),
+    "scripts": lambda script: (script["name"], script["about"], script["lines"], script["think"]),
 }
 """The row of a list that a JSON record stands for. Several records of a tariff share one row."""
 
@@ -102,7 +111,9 @@ def test_each_list_has_the_same_rows_in_text_html_and_markdown(name: str) -> Non
 def test_each_row_is_a_record_of_the_json(name: str) -> None:
     rows = [list(map(str, ROWS[name](record))) for record in json_records(name)]
     assert len(rows) >= 3
-    columns = [0, 2, 3, 4, 5, 7] if name == "runs" else range(4)  # a list of runs has the date and the p90 besides
+    columns = (
+        [0, 2, 3, 4, 5, 7] if name == "runs" else range(len(rows[0]))
+    )  # a list of runs has the date and the p90 besides
     assert [[row[column] for column in columns] for row in html_rows(name)[1:]] == rows
 
 
@@ -118,7 +129,7 @@ def test_each_tariff_has_a_record_for_each_shift() -> None:
         assert len(shifts) == 1 or re.findall(r"shift (\w+):", prices) == [shift["shift"] for shift in shifts]
 
 
-@pytest.mark.parametrize("name", ["runs", "machines", "abilities"])
+@pytest.mark.parametrize("name", ["runs", "machines", "scripts", "abilities"])
 def test_the_csv_has_the_values_of_the_json(name: str) -> None:
     rows = list(csv.DictReader(io.StringIO(printed(*LISTS[name], "--format", "csv"))))
     records = json_records(name)
@@ -145,6 +156,23 @@ def test_the_lists_are_those_of_the_library() -> None:
 def test_a_list_goes_into_a_file(tmp_path: Path) -> None:
     printed("machines", "--format", "json", "-o", str(tmp_path / "machines.json"))
     assert json.loads((tmp_path / "machines.json").read_text())["machines"]
+
+
+def test_a_script_is_printed_as_it_is_in_its_file_and_can_be_run() -> None:
+    text = printed("scripts", "typical-user")
+    assert text == script_text("typical-user")
+    assert text.startswith('# The "typical user" of the Multics performance log')
+    assert [script.name for script in loadgo.scripts()] == script_names()
+    typical = next(script for script in loadgo.scripts() if script.name == "typical-user")
+    assert (typical.lines, typical.commands[:2], typical.needs) == (9, ("edit", "compile"), ("python3", "sed"))
+    assert typical.about.startswith('The "typical user" of the Multics performance log (Saltzer')
+    assert typical.about.endswith("in the order of its table")
+
+
+def test_a_script_that_is_not_there_is_told_with_the_nearest_name() -> None:
+    result = CliRunner().invoke(app, ["scripts", "typical-usr"])
+    assert result.exit_code == 2
+    assert "did you mean typical-user?" in " ".join(result.output.split())
 
 
 def test_a_machine_file_is_toml_only() -> None:

@@ -40,6 +40,7 @@ FORMAT_OF_TYPE = {
     "Reproduction": "reproduce",
     "RunList": "runs",
     "MachineList": "machines",
+    "ScriptList": "scripts",
     "AbilityList": "doctor",
 }
 NAMES = [known.name for known in JSON_FORMATS]

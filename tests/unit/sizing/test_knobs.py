@@ -65,20 +65,24 @@ def answer_where(stands: dict[float, str], trials: int = 5) -> KnobAnswer:
     [
         (
             {0.25: "open", 0.595: "met", 1.41: "met", 8: "met"},
-            "Every tried value from 0.59 processors to 8 processors each keeps p90 < 1s; "
-            "whether 0.25 processors do is not decided.",
+            "Every tried value from 0.59 processors to 8 processors each keeps p90 < 1s. Not decided: 0.25 processors.",
             (0.595, 8),
         ),
         (
             {0.25: "missed", 1.41: "missed", 3.36: "open", 8: "open"},
-            "No tried value from 0.25 processors to 1.4 processors each keeps p90 < 1s; "
-            "which of 3.4 processors and 8 processors do is not decided.",
+            "No tried value from 0.25 processors to 1.4 processors each keeps p90 < 1s. "
+            "Not decided: 3.4 processors and 8 processors.",
             None,
         ),
         (
             {0.25: "met", 1.41: "open", 8: "met"},
-            "0.25 processors and 8 processors each keep p90 < 1s; whether 1.4 processors do is not decided.",
+            "The tried values 0.25 processors and 8 processors each keep p90 < 1s. Not decided: 1.4 processors.",
             (8, 8),
+        ),
+        (
+            {0.25: "met", 1.41: "open"},
+            "The tried value 0.25 processors each keeps p90 < 1s. Not decided: 1.4 processors.",
+            (0.25, 0.25),
         ),
         ({0.25: "open"}, "Not decided: 5 trials do not show whether a value of limit-each.cpus keeps p90 < 1s.", None),
     ],
@@ -89,6 +93,8 @@ def test_values_that_are_decided_are_told_beside_those_that_are_not(
     answer = answer_where(stands)
     assert (answer.end, answer.words, answer.interval) == ("open", words, interval)
     assert answer.value == (None if interval is None else interval[1])
+    standing = KnobStanding(stands, "at most", None, None)  # type: ignore[arg-type]
+    assert safe_value(KNOB, answer, standing) is None
     assert remedy(answer, 30, 16) == (
         "Longer trials (`--shortest 120s`) or more of them (`--trials 32`) would narrow it."
     )

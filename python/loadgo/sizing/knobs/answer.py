@@ -93,10 +93,11 @@ def _partly_decided(knob: Knob, standing: KnobStanding, targets: str) -> KnobAns
         first, last = knob.in_words(decided[0]), knob.in_words(decided[-1])
         known = f"{'Every' if is_met else 'No'} tried value from {first} to {last}{_each(knob)} keeps {targets}"
     else:
-        verb = "keep" if is_met else "do not keep"
-        known = f"{in_words([knob.in_words(value) for value in decided])}{_each(knob)} {verb} {targets}"
-    rest = in_words([knob.in_words(value) for value in undecided])
-    words = f"{known}; {'whether' if len(undecided) == 1 else 'which of'} {rest} do is not decided."
+        several = len(decided) > 1
+        verb = {True: "keep" if several else "keeps", False: "do not keep" if several else "does not keep"}[is_met]
+        values = f"The tried value{'s' if several else ''} {in_words([knob.in_words(value) for value in decided])}"
+        known = f"{values}{_each(knob)} {verb} {targets}"
+    words = f"{known}. Not decided: {in_words([knob.in_words(value) for value in undecided])}."
     return KnobAnswer("open", last_run[-1] if is_met else None, (last_run[0], last_run[-1]) if is_met else None, words)
 
 
@@ -116,8 +117,11 @@ def _each(knob: Knob) -> str:
 
 
 def safe_value(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> float | None:
-    """The value to recommend: a tried one that met the targets, or the end of the interval on that side."""
-    if answer.value is None or answer.interval is None:
+    """The value to recommend: a tried one that met the targets, or the end of the interval on that side.
+
+    None where no value was shown to miss the targets, and some are open: a few trials are no ground for a limit.
+    """
+    if answer.value is None or answer.interval is None or (answer.end == "open" and standing.bracket is None):
         return None
     if _is_tried(knob, standing):
         return knob.rounded(answer.value)
