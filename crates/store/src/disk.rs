@@ -86,7 +86,7 @@ pub(crate) mod full {
     }
 
     impl FullFile {
-        fn new(file: File, disk: &FullDisk) -> io::Result<Box<dyn DiskFile>> {
+        fn on(file: File, disk: &FullDisk) -> io::Result<Box<dyn DiskFile>> {
             let reserved_bytes = file.metadata()?.len();
             Ok(Box::new(FullFile { file, is_full: Arc::clone(&disk.is_full), has_part: false, reserved_bytes }))
         }
@@ -94,11 +94,11 @@ pub(crate) mod full {
 
     impl Disk for FullDisk {
         fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-            FullFile::new(File::create(path)?, self)
+            FullFile::on(File::create(path)?, self)
         }
 
         fn open_or_create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-            FullFile::new(File::options().write(true).create(true).truncate(false).open(path)?, self)
+            FullFile::on(File::options().write(true).create(true).truncate(false).open(path)?, self)
         }
 
         fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
