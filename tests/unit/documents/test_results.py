@@ -155,26 +155,17 @@ def test_the_picture_of_a_metering_shows_the_processors_time(results_folder: Pat
     assert "Where the processors' time went" in str(metered.report("svg"))
 
 
+INPUTS = frozenset(
+    {"Ability", "Driver", "EachLimits", "Laboratory", "Limits", "Load", "Machine", "Metering", "Recorded"}
+)
+INPUTS |= {"Script", "Tables", "Variant", "Watching"}
+"""The public classes that are no results by themselves."""
+
+
 def test_every_public_result_is_here() -> None:
     public = {name for name in loadgo.__all__ if isinstance(getattr(loadgo, name), type)}
     results = {name for name in public if issubclass(getattr(loadgo, name), Result)}
-    inputs = set(
-        [
-            "Ability",
-            "Driver",
-            "EachLimits",
-            "Laboratory",
-            "Limits",
-            "Load",
-            "Machine",
-            "Metering",
-            "Recorded",
-            "Script",
-            "Tables",
-            "Variant",
-        ]
-    )
-    assert results == public - inputs - {"Watching"}
+    assert results == public - INPUTS
     assert results <= {name.split()[0] for name in MAKERS}
 
 
