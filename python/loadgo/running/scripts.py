@@ -20,7 +20,7 @@ class Script:
 
     name: str
     about: str
-    """What its first comment says up to the first stop; empty without a comment."""
+    """Its first comment up to the first stop; empty without a comment."""
     lines: int
     """Number of lines that a user types in one pass."""
     commands: tuple[str, ...]
@@ -69,7 +69,7 @@ def _summary(source: Source) -> Script:
 
 
 def _first_statement(text: str) -> str:
-    """What the first comment of a script says up to the first stop."""
+    """The first comment of a script up to its first stop."""
     comment = _COMMENT.match(text)
     lines = comment[0].splitlines() if comment else []
     return _SENTENCE_END.split(" ".join(line.lstrip("# ") for line in lines), maxsplit=1)[0]
