@@ -20,7 +20,7 @@ class Script:
 
     name: str
     about: str
-    """Its first comment up to the first stop; empty without a comment."""
+    """The file's first comment up to the first stop; empty without a comment."""
     lines: int
     """Number of lines that a user types in one pass."""
     commands: tuple[str, ...]
