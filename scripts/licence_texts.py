@@ -47,7 +47,7 @@ def text_of(package: dict[str, Any]) -> str:
 
 
 def without_file(package: dict[str, Any]) -> str:
-    """What a package without a licence file says of itself. Its terms are in loadgo's own licence files."""
+    """The authors of a package without a licence file. Its terms are in loadgo's own licence files."""
     authors = ", ".join(re.sub(r"\s*<[^>]*>", "", author) for author in package["authors"])
     return (
         f"The crate has no licence file. Copyright: {authors}. The texts are those of LICENSE-MIT and LICENSE-APACHE."
