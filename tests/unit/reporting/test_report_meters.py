@@ -44,6 +44,7 @@ idle: wake-up delay          1.21 s     0.96 %
 
 busy                         66.4 s    52.71 %       89.81 %
 all                           126 s   100.00 %
+Not shown in 80 characters: over the run.
 """
 
 
