@@ -362,34 +362,6 @@ def test_a_host_without_a_load_has_a_report_in_every_format(alone: Tables, name:
         assert set(json.loads(page_text)["over_time"]) >= {"time", "faults"}
 
 
-def test_which_meters_were_exact_estimated_or_not_there_is_told(alone: Tables) -> None:
-    text = page(summarize(alone), alone, width=200)
-    for line in (
-        "Of the exact meters, exact: total time and run queue.",
-        "Estimated: context switches, by a clock that samples.",
-        "Not here: mappings, perf events are not permitted: run as root.",
-        "2 programs did not load",
-    ):
-        assert line in text
-
-
-def test_processes_without_a_name_are_not_called_as_the_processes_that_are_left_out(run: Tables) -> None:
-    row = run.processes.row(run.processes.height // 2, named=True) | {"who": "others", "user": None, "cpu_ns": 10**9}
-    crowded = dataclasses.replace(run, processes=pl.concat([run.processes, frame([row], "processes")]))
-    text = page(summarize(crowded), crowded, width=200)
-    assert re.search(r"^unnamed ", section(text, "Time by process"), re.MULTILINE)
-
-
-def test_meters_that_are_missing_for_the_same_reason_share_a_sentence(alone: Tables) -> None:
-    why = "the cheap meters leave it out: --meters exact"
-    missing = {"faults": why, "primitives": why, "clock profile": "this kernel has no perf events"}
-    meters = alone.conditions["meters"] | {"not_here": missing}
-    cheap = dataclasses.replace(alone, conditions=alone.conditions | {"meters": meters})
-    text = page(summarize(cheap), cheap, width=200)
-    assert f"Not here: faults and system calls; for each, {why}." in text
-    assert "Not here: clock profile, this kernel has no perf events." in text
-
-
 def test_what_the_records_lack_is_told_without_a_load_too(alone: Tables) -> None:
     lost = [{"at_ns": 1, "what": "meters", "count": 3, "reason": "the map of primitives was full"}]
     broken = dataclasses.replace(alone, lost=frame(lost, "lost"))
