@@ -11,6 +11,7 @@ from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, in_words, plain
+from loadgo.records.run_file import RUN_FILE
 from loadgo.verification.results import Disclosure, Verification, VerifiedFile, VerifiedPoint
 
 CHECK_KEYS = "kind name verdict text"
@@ -92,7 +93,13 @@ def _trust(verification: Verification) -> str:
     """The line on whether to believe the run's figures, which is more than that its records hold."""
     doubts = [text.partition(". ")[0] for text in verification.doubts]
     against = [f"{doubt[:1].lower()}{doubt[1:]}".rstrip(".") for doubt in doubts]
-    grounds = () if verification.of("broken") else ("the files are whole, and the run keeps the rules",)
+    unseen = [
+        check.name for check in verification.of("not checkable") if check.kind == "file" and check.name != RUN_FILE
+    ]
+    if unseen:
+        against.append(f"a change of {in_words(unseen)} would not be seen")
+    kept = "the run keeps the rules" if unseen else "the files are whole, and the run keeps the rules"
+    grounds = () if verification.of("broken") else (kept,)
     evidence = Evidence(tuple(map(plain, against)), grounds)
     return trust_in_words(evidence, is_warned=not verification.holds, is_low=bool(doubts))
 
