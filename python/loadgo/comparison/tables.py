@@ -94,12 +94,11 @@ def _processor(comparison: Comparison) -> Table | None:
     ]
     columns = (
         Column(_heading(comparison), _labels(rows)),
-        *(split_columns[0] if is_split else []),
         Column("A CPU" if is_split else "A", _cells(rows, "cpu", _before)),
-        *(split_columns[1] if is_split else []),
         Column("B CPU" if is_split else "B", _cells(rows, "cpu", _after)),
         *_verdict_columns(rows, "cpu"),
         *_counts(rows),
+        *(column for side in split_columns for column in side if is_split),
     )
     return Table("Processor time", columns, total_rows=1, charts=("changes-cpu", "sides-cpu"))
 
