@@ -134,6 +134,25 @@ def test_filters_choose_runs_and_the_address_keeps_them(browser: Browser, addres
         assert page.inner_text("#count") == f"1 of {RUNS + 3} runs"
 
 
+def test_on_a_phone_the_list_comes_before_the_further_filters_unless_one_is_set(
+    browser: Browser, address: Served
+) -> None:
+    with opened(browser, address) as page:
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.locator("#further:not([open])").wait_for()
+        first = row(page, names(page)[0]).bounding_box()
+        assert first is not None
+        assert first["y"] < 844
+        page.get_by_text("Further filters").click()
+        page.select_option("#script", "night")
+        assert names(page) == ["night-1"]
+        page.reload()
+        listed(page)
+        assert page.locator("#script").is_visible()
+        page.set_viewport_size({"width": 1100, "height": 900})
+        assert page.locator("#script").is_visible()
+
+
 def test_filters_in_the_address_wait_for_runs_that_are_not_read_yet(browser: Browser, address: Served) -> None:
     with opened(browser, address) as page:
         page.select_option("#script", "night")

@@ -50,6 +50,20 @@ BROKEN_FIRST_HEADINGS = """() => [...document.querySelectorAll('thead th:first-c
 }).map(heading => heading.textContent)"""
 """First headings with more lines than words. The long name of a setting may be broken."""
 
+PARTED_UNITS = """() => [...document.querySelectorAll('th')].filter(heading => {
+  const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) {
+    const found = /\\d+\\s(?:%|s|ms)/.exec(text.data);
+    if (!found) continue;
+    const figure = document.createRange();
+    figure.setStart(text, found.index);
+    figure.setEnd(text, found.index + found[0].length);
+    if (new Set([...figure.getClientRects()].map(box => Math.round(box.top))).size > 1) return true;
+  }
+  return false;
+}).map(heading => heading.textContent)"""
+"""Headings in which the first figure stands on another line than its unit."""
+
 HEADINGS = "summary > h2, #words"
 IN_A_CHAPTER = ".chapter ~ section:not(.chapter, .words-list) *"
 """Headings below that of a chapter, which the contents leave out."""
@@ -133,6 +147,11 @@ def test_no_word_of_a_tables_first_heading_is_broken_on_a_phone(shown: Page) -> 
     assert shown.evaluate(BROKEN_FIRST_HEADINGS) == []
 
 
+def test_no_figure_of_a_heading_is_parted_from_its_unit_on_a_phone(shown: Page) -> None:
+    looked_at(shown, PHONE)
+    assert shown.evaluate(PARTED_UNITS) == []
+
+
 def test_no_first_cell_of_a_row_is_cut(shown: Page) -> None:
     for size in (PHONE, WIDE):
         looked_at(shown, size)
@@ -186,6 +205,19 @@ def test_the_p90_is_on_the_screen_of_a_phone(report_on_phone: Page) -> None:
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE[0]
+
+
+def test_what_a_capacity_is_judged_by_is_on_the_screen_of_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["capacity"], PHONE) as page:
+        table = page.locator("section:has(#measured-by-users) table")
+        judged = table.locator("tbody tr").first.locator("td").first
+        verdict = table.locator("tbody tr").first.locator("td.kept")
+        figure, kept = judged.bounding_box(), verdict.bounding_box()
+        assert figure is not None
+        assert kept is not None
+        assert "s" in judged.inner_text()
+        assert figure["x"] >= 0
+        assert figure["x"] + figure["width"] <= kept["x"]
 
 
 def test_each_line_of_the_contents_leads_to_a_heading(shown: Page) -> None:

@@ -311,3 +311,22 @@ def test_what_the_keys_do_is_folded_before_the_charts(sights: dict[str, Sight]) 
     assert sight.tell("document.getElementById('hints').open") is False
     assert sight.page.locator("#hints summary").is_visible()
     assert not sight.page.locator("#keys").is_visible()
+
+
+def test_no_figure_of_the_answer_and_of_the_headings_is_parted_from_its_unit(sights: dict[str, Sight]) -> None:
+    script = """() => [...document.querySelectorAll("#answer, h2 span.now")].flatMap(element => {
+        const figures = element.textContent.match(/\\d[\\d.,]* (%|[µnm]?s)(?!\\w)/g) ?? [];
+        const whole = [...element.querySelectorAll(".whole")];
+        const broken = whole.filter(one => one.getClientRects().length > 1);
+        return [...broken.map(one => one.textContent), ...figures.filter((_, at) => at >= whole.length)];
+    })"""
+    sight = sights["simulated"]
+    assert sight.page.locator("#answer .whole").count() > 0
+    size = sight.page.viewport_size
+    assert size is not None
+    broken = []
+    for width in (390, 1100, 1600):
+        sight.page.set_viewport_size({"width": width, "height": 900})
+        broken += sight.tell(script)
+    sight.page.set_viewport_size(size)
+    assert broken == []

@@ -16,8 +16,8 @@ def without_spans(page: str) -> str:
 
 
 def cell_text(markup: str) -> str:
-    """The text of an HTML cell."""
-    return html.unescape(re.sub(r"<[^>]+>", "", markup))
+    """The text of an HTML cell, with its figures as a text has them."""
+    return html.unescape(re.sub(r"<[^>]+>", "", markup)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def markdown_rows(text: str) -> list[list[str]]:

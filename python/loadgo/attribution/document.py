@@ -74,7 +74,7 @@ def speedup_document(speedup: Speedup) -> Document:
         further_answers=_without_intervals(speedup),
         trust=_trust(speedup, is_warned=bool(warnings)),
         warnings=warnings,
-        about=(_about(speedup), *(_change_in_words(change.name, change.set) for change in speedup.changes)),
+        about=(_about(speedup), _changes_in_words(speedup)),
         sections=(*pictures, Charts(charts), *tables),
         notes=_notes(speedup),
     )
@@ -94,6 +94,11 @@ def _trust(speedup: Speedup, *, is_warned: bool) -> str:
 
 def _about(speedup: Speedup) -> str:
     return f"{speedup.title}; {speedup.conditions}" if speedup.conditions else speedup.title
+
+
+def _changes_in_words(speedup: Speedup) -> str:
+    listed = "; ".join(_change_in_words(change.name, change.set) for change in speedup.changes)
+    return f"The change{'' if len(speedup.changes) == 1 else 's'}: {listed}"
 
 
 def _change_in_words(name: str, values: Sequence[str]) -> str:
@@ -157,7 +162,7 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         Column("95 % interval", (*(read_interval(row.interval) for row in rows), read_interval(caused.interval))),
         Column("made first", (*(read_factor(row.first) for row in rows), ""), spare=1),
         Column("made last", (*(read_factor(row.last) for row in rows), ""), spare=1),
-        Column("", (*("interacts" if row.interacts else "" for row in rows), ""), spare=2),
+        Column("interacts", (*("yes" if row.interacts else "" for row in rows), ""), spare=2),
         Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
     ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"

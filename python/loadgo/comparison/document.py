@@ -264,7 +264,7 @@ def _about_intervals(comparison: Comparison) -> list[str]:
     return [
         f"95 %, by drawing again {units}{stretches}.",
         *about_allowance(rows),
-        f"Of {judged} rows that are alike chance calls up to {chance:.1f} different, for each measure.",
+        f"If no row differed, chance would still call up to {chance:.1f} of {judged} different, for each measure.",
         *short,
     ]
 

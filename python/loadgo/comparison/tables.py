@@ -94,12 +94,11 @@ def _processor(comparison: Comparison) -> Table | None:
     ]
     columns = (
         Column(_heading(comparison), _labels(rows)),
-        *_counts(rows),
-        *(split_columns[0] if is_split else []),
         Column("A CPU" if is_split else "A", _cells(rows, "cpu", _before)),
-        *(split_columns[1] if is_split else []),
         Column("B CPU" if is_split else "B", _cells(rows, "cpu", _after)),
         *_verdict_columns(rows, "cpu"),
+        *_counts(rows),
+        *(column for side in split_columns for column in side if is_split),
     )
     return Table("Processor time", columns, total_rows=1, charts=("changes-cpu", "sides-cpu"))
 
@@ -110,10 +109,10 @@ def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | 
         return None
     columns = (
         Column(_heading(comparison), _labels(rows)),
-        *_counts(rows),
         Column("A", _cells(rows, measure, _before)),
         Column("B", _cells(rows, measure, _after)),
         *_verdict_columns(rows, measure),
+        *_counts(rows),
     )
     charts = (f"changes-{measure}", f"sides-{measure}", *(("distribution",) if measure == "response" else ()))
     return Table(title, columns, total_rows=1, charts=charts)
@@ -131,7 +130,7 @@ def _labels(rows: Sequence[Row]) -> tuple[str, ...]:
 def _counts(rows: Sequence[Row]) -> tuple[Column, ...]:
     """The numbers of interactions of A and B. One number where both are the same. Empty if a side is printed."""
     cells = tuple("" if row.counts is None else _count(*row.counts) for row in rows)
-    return (Column("count", cells),) if any(cells) else ()
+    return (Column("count", cells, spare=2),) if any(cells) else ()
 
 
 def _count(a: int, b: int) -> str:
@@ -230,9 +229,9 @@ def _interval_columns(shown: Sequence[Part]) -> tuple[Column, ...]:
 def _counted(shown: Sequence[Part]) -> tuple[Column, ...]:
     return (
         Column("number A", tuple(number(part.count_before) for part in shown), spare=2),
-        Column("B", tuple(number(part.count_after) for part in shown), spare=2),
+        Column("number B", tuple(number(part.count_after) for part in shown), spare=2),
         Column("each A", tuple(duration(part.each_before) for part in shown), spare=3),
-        Column("B", tuple(duration(part.each_after) for part in shown), spare=3),
+        Column("each B", tuple(duration(part.each_after) for part in shown), spare=3),
         Column("by number", tuple(signed(part.by_count) for part in shown)),
         Column("by time each", tuple(signed(part.by_each) for part in shown)),
     )

@@ -10,6 +10,7 @@ from loadgo.costs.fairness import Fairness
 from loadgo.measures.run_evidence import evidence_of, is_simulated
 from loadgo.measures.run_warnings import RunFacts
 from loadgo.measures.trust import NO_EVIDENCE, trust_in_words
+from loadgo.notation.figures import in_words
 
 _NO_INTERVALS = "the costs have no intervals, so chance may explain any of the changes"
 _BETWEEN_RUNS = "the intervals are those within the runs: how much runs of one host differ by themselves is not in them"
@@ -44,7 +45,8 @@ def fairness_trust(fairness: Fairness, warnings: Sequence[str]) -> str:
     sides = (fairness.a, fairness.b)
     facts = [run for side in sides for run in side.facts]
     has_intervals = any(price.levels[fairness.measure].interval for price in fairness.prices)
-    against = [f"the figures of {side.name} are printed, and cannot be checked" for side in sides if side.use is None]
+    printed = [side.name for side in sides if side.use is None]
+    against = [f"the figures of {in_words(printed)} are printed, and cannot be checked"] if printed else []
     against += _doubt(facts, has_intervals=has_intervals)
     evidence = (evidence_of(facts) if facts else NO_EVIDENCE).and_also(against, _resampled(has_intervals))
     return trust_in_words(evidence, is_warned=bool(warnings), is_low=not has_intervals)

@@ -16,6 +16,9 @@ from loadgo.measures.account import OUTPUT_LINES, RunAccount
 from loadgo.measures.total_time import is_busy
 from loadgo.stats.resample import Floats, Interval, difference_interval, drawn
 
+_ROUNDING_SHARE = 1e-12
+"""A smaller rest of a part is the rounding of its arithmetic."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -58,7 +61,10 @@ class Part:
     @property
     def by_each(self) -> float | None:
         """The part of the change that is the effect of the time of one event: the change less `by_count`."""
-        return None if self.by_count is None else self.change - self.by_count
+        if self.by_count is None:
+            return None
+        rest = self.change - self.by_count
+        return 0.0 if abs(rest) <= _ROUNDING_SHARE * max(self.before, self.after) else rest
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
+from loadgo.documents.fitted_tables import with_fitted_tables
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import plain
 
@@ -20,7 +21,7 @@ def markdown_document(document: Document) -> str:
     answers = (document.answer, *document.further_answers)
     parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), escaped(document.trust_line)]
     parts.append("  \n".join(map(escaped, document.about)))
-    parts += [_section(section) for section in document.sections]
+    parts += map(_section, with_fitted_tables(document.sections, _PAGE_CHARS, has_columns=False))
     parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.notes))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -47,8 +48,8 @@ def _content(section: Table | SignPicture | Points) -> str:
         return _picture(section)
     if isinstance(section, Points):
         return "\n".join(f"- {'<br>'.join(map(escaped, item))}" for item in section.items)
-    table = _table(section.fitting(_PAGE_CHARS))
-    return f"{table}\n\n{escaped(section.foot)}" if section.foot else table
+    table = _table(section)
+    return "\n\n".join([table, *map(escaped, filter(None, section.foot.split("\n")))])
 
 
 def _picture(picture: SignPicture) -> str:

@@ -13,6 +13,7 @@ from rich.table import Table as PrintedTable
 from rich.text import Text
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
+from loadgo.documents.fitted_tables import with_fitted_tables
 from loadgo.documents.plain_table import plain_table
 from loadgo.documents.printed_table import printed_lines
 from loadgo.documents.prose import with_whole_figures
@@ -53,7 +54,7 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
         console.print()
     for line in document.about:
         console.print(_text(line, "dim"))
-    for section in document.sections:
+    for section in with_fitted_tables(document.sections, console.width, has_columns=True):
         if not isinstance(section, Charts):
             console.print()
             for part in _section(section, console.width, color=color):
@@ -84,9 +85,9 @@ def _section(section: Section, width: int, *, color: bool) -> Iterator[Renderabl
     elif isinstance(section, Table):
         if section.lead:
             yield _text(section.lead, "dim") if section.title else _text(f"“{section.lead}”", "italic")
-        yield _printed_layout(section, width) if section.as_printed else _table(section.fitting(width), width, color)
-        if section.foot:
-            yield _text(section.foot, "dim")
+        yield _printed_layout(section, width) if section.as_printed else _table(section, width, color)
+        for line in filter(None, section.foot.split("\n")):
+            yield _text(line, "dim")
 
 
 def _item(item: tuple[str, ...], width: int) -> Text:

@@ -246,6 +246,13 @@ FIGURE_LABEL = "datum.value >= 1000 ? format(datum.value, '.3~s') : format(datum
 """Vega expression for an axis label: a figure of three digits, with k or M from a thousand on."""
 AMOUNT_LABEL = "format(datum.value, ',.4~r')"
 """Vega expression for an axis label: an amount of money or a ratio with all its zeros, never as `6e+1`."""
+SIZE_LABEL = (
+    "datum.value >= 1e9 ? format(datum.value / 1e9, '.3~r') + ' GB'"
+    " : datum.value >= 1e6 ? format(datum.value / 1e6, '.3~r') + ' MB'"
+    " : datum.value >= 1e3 ? format(datum.value / 1e3, '.3~r') + ' kB'"
+    " : format(datum.value, '.3~r') + ' B'"
+)
+"""Vega expression for an axis label: a number of bytes, printed with the unit that suits it."""
 
 TIME_LABEL = (
     "datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"

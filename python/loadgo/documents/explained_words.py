@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
+from loadgo.documents.prose import with_whole_figures
 from loadgo.notation.figures import plain
 from loadgo.notation.heading_terms import HEADING_MEANINGS
 
 _DOT = re.compile(r"(?<=[a-z_])\.(?=[a-z_])")
 """A dot within a name, such as `processors.speed`."""
+_CONDITION = re.compile(r" [<>]=? (?=\d)")
+"""The sign of a condition with its spaces, as in `p90 < 5s`."""
+_JOINT = "\N{NO-BREAK SPACE}"
 
 
 @dataclass
@@ -54,5 +58,6 @@ class ExplainedWords:
 
 
 def _breakable(text: str) -> Markup:
-    """The text, escaped. A setting's name may break after its dots."""
-    return Markup(_DOT.sub(".<wbr>", escape(plain(text))))
+    """The text, escaped. A setting's name may break after its dots; a figure with its unit, or a condition, may not."""
+    whole = _CONDITION.sub(lambda match: match[0].replace(" ", _JOINT), with_whole_figures(plain(text), _JOINT))
+    return Markup(_DOT.sub(".<wbr>", escape(whole)))

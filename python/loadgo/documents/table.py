@@ -55,6 +55,12 @@ class Column:
         """The characters of its widest cell."""
         return max(len(line) for cell in (self.heading, *self.cells, *self.below) for line in cell.split("\n"))
 
+    def name_after(self, previous: Column) -> str:
+        """The heading for a sentence, with that above it, or with that of the `previous` column that it belongs to."""
+        if self.of_previous and "'s " not in self.heading:
+            return f"{previous.heading}'s {self.heading}"
+        return ": ".join(filter(None, (self.over, self.heading)))
+
     def lines_below(self, row: int) -> list[str]:
         """The lines below the cell of a row."""
         return self.below[row].split("\n") if self.below and self.below[row] else []
@@ -87,7 +93,9 @@ class Table(SectionPlace):
     in_halves: bool = False
     """Whether a table `as_printed` without headings shows the second half of its rows beside the first."""
     foot: str = ""
-    """A sentence below the table, such as the number of rows that it leaves out."""
+    """A sentence below the table, such as the number of rows that it leaves out. Each line is a paragraph."""
+    left_out: tuple[str, ...] = ()
+    """Headings of the columns that a narrow page has no room for."""
 
     @property
     def width(self) -> int:
@@ -98,11 +106,15 @@ class Table(SectionPlace):
         )
 
     def fitting(self, width: int) -> Table:
-        """The table for a page of `width` characters, with columns left out and names cut as necessary."""
+        """The table for a page of `width` characters. It leaves out columns, which it names, and cuts names."""
         table = self
         while table.width > width and any(column.spare for column in table.columns):
             largest = max(column.spare for column in table.columns)
             table = replace(table, columns=tuple(column for column in table.columns if column.spare != largest))
+        kept = set(map(id, table.columns))
+        pairs = zip((self.columns[0], *self.columns), self.columns, strict=False)
+        names = dict.fromkeys(column.name_after(before) for before, column in pairs if id(column) not in kept)
+        table = replace(table, left_out=tuple(names))
         return table if table.name_width else table._with_names_cut(width)
 
     def rows(self) -> list[tuple[str, ...]]:

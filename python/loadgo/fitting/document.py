@@ -76,7 +76,7 @@ def _trust(fit: Fit) -> str:
     if worst is None:
         against.append("the model was not tried under the load that it was fitted to")
     elif worst > GOOD_OFF_SHARE:
-        against.append(f"under the load that it was fitted to, its mean response is off by {share(worst)}")
+        against.append("the model does not give back the load that it was fitted to")
     else:
         grounds.insert(0, f"under the load that it was fitted to, its mean response is off by {share(worst)}")
     if fit.copied_fit:
@@ -95,10 +95,12 @@ def _accuracy(fit: Fit) -> str:
     farthest = _farthest_checks(fit)
     if not farthest:
         return ""
-    by_users = (f"{_off_in_words(farthest[users])} with {people(users)}" for users in sorted(farthest))
+    errors = [f"{_off_in_words(farthest[users])} with {people(users)}" for users in sorted(farthest)]
+    if len(set(fit.fitted.users)) == 1:
+        errors = [_off_in_words(check) for check in farthest.values()]
     worst = max(abs(check.off) for check in farthest.values())
     advice = " Do not predict response times with it." if worst > _MOST_OFF_SHARE else ""
-    return f" Under this load the model's mean response is {in_words([*by_users])}.{advice}"
+    return f" Under this load the model's mean response is {in_words(errors)}.{advice}"
 
 
 def _farthest_checks(fit: Fit) -> dict[int, FittedCheck]:

@@ -13,6 +13,8 @@ from loadgo.laboratory.history_words import figure_words, size_words
 _HEIGHT_PX = 260
 _COLORS = {"worse": "#c2410c", "better": "#15803d", "neither": "#6b7280"}
 _NS_IN_SECONDS = 1e-9
+_EDGE_PX = 6
+"""Distance of the outermost points from the edge, so that none is cut."""
 
 
 @quick_drawing()
@@ -31,7 +33,9 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     frame = safe(_points(past, series, scale))
     title = f"{past.figure} (a second)" if past.figure.dimension == "rate" else str(past.figure)
     axis = alt.Axis(title=title, labelExpr=TIME_LABEL if is_time else alt.Undefined)
-    y = alt.Y("value:Q", axis=axis, scale=alt.Scale(zero=bool((frame["value"] <= 0).any()), nice=True))
+    y = alt.Y(
+        "value:Q", axis=axis, scale=alt.Scale(zero=bool((frame["value"] <= 0).any()), nice=True, padding=_EDGE_PX)
+    )
     # The other layers have axes of their own, and the merged axis forgets the least step.
     numbers = list(range(1, len(frame) + 1)) if len(frame) <= _MOST_NUMBERED_RUNS else alt.Undefined
     run_axis = alt.Axis(format="d", values=numbers)

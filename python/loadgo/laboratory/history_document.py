@@ -60,19 +60,19 @@ def _changes_table(past: History) -> Table:
     changes = past.changes
     columns = [
         Column("first run after", tuple(plain(change.first_after.run.name) for change in changes), kind="name"),
-        Column("started", tuple(time_words(change.first_after) for change in changes), spare=2),
         Column("before", tuple(figure_words(past.figure, change.level.before) for change in changes)),
         Column("after", tuple(figure_words(past.figure, change.level.after) for change in changes)),
         Column("change", tuple(size_words(past.figure, change).partition(" (")[0] for change in changes)),
         Column("95 % interval", tuple(interval_words(past.figure, change) for change in changes)),
         Column("is", tuple(_judged_word(change) for change in changes), kind="words", kept=True),
+        Column("started", tuple(time_words(change.first_after) for change in changes), spare=2),
         Column(
             "last run before",
             tuple(plain(change.last_before.run.name) for change in changes),
             spare=1,
             kind="name",
         ),
-        Column("apart", tuple(apart_words(change) for change in changes), spare=3),
+        Column("time between", tuple(apart_words(change) for change in changes), spare=3),
     ]
     return Table("Changes", tuple(columns), name_width=None)
 

@@ -101,13 +101,14 @@ def trust(past: History) -> str:
     against = []
     if not any(series.enough for series in past.series):
         against.append(f"{counted(len(past.points), 'run')} cannot tell a change from chance")
-    if doubtful:
+    is_warned = 2 * doubtful > len(past.points)
+    if doubtful and not is_warned:
         have = "has" if doubtful == 1 else "have"
         against.append(f"{number(doubtful)} of {counted(len(past.points), 'run')} {have} a remark")
     percent = f"{100 * LARGEST_CHANCE_SHARE:g}"
     grounds = f"chance makes a change that is named in fewer than {percent} of 100 orders of the runs"
     evidence = Evidence(tuple(against), (grounds,) if any(series.enough for series in past.series) else ())
-    return trust_in_words(evidence, is_warned=2 * doubtful > len(past.points))
+    return trust_in_words(evidence, is_warned=is_warned)
 
 
 def about(past: History) -> tuple[str, ...]:

@@ -15,9 +15,11 @@ from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
 from loadgo.measures.fail_if import format_figure
 from loadgo.measures.run_remarks import CELL_MEANINGS
 from loadgo.notation.comparisons import NamedFigure
+from loadgo.notation.figures import NOT_MEASURED
 
 HEADLINE_FIGURE = NamedFigure("p90", "time", None)
 """The figure of each run in the list."""
+_NO_P90_MEANING = "no p90, since there was no load, or fewer than 10 answers"
 
 
 @dataclass
@@ -39,7 +41,7 @@ class LaboratoryView:
             "runs": [self._row(run) for run in index.runs],
             "experiments": [{"name": one.name, "kind": one.kind} for one in index.experiments],
             "commands": self._commands(),
-            "meanings": CELL_MEANINGS,
+            "meanings": {**CELL_MEANINGS, NOT_MEASURED: _NO_P90_MEANING},
         }
 
     @property
@@ -71,7 +73,7 @@ class LaboratoryView:
             "unfit": "" if figures is None else figures.unfit,
             "remarks": "" if figures is None else figures.remarks,
             "p90_ns": p90_ns if p90_ns is not None and p90_ns != float("inf") else None,
-            "p90": "" if p90_ns is None else format_figure(p90_ns, HEADLINE_FIGURE.dimension),
+            "p90": _p90_in_words(p90_ns, is_read=figures is not None and not damage),
             "tags": notes.tags,
             "note": notes.text,
             "mark": notes.mark,
@@ -136,3 +138,10 @@ class LaboratoryView:
         if damage:
             raise BadRun(f"{name}: {damage}")
         return known
+
+
+def _p90_in_words(p90_ns: float | None, *, is_read: bool) -> str:
+    """The p90 of a run; a dash for a run that has none, and nothing for a run that is not read yet."""
+    if p90_ns is None:
+        return NOT_MEASURED if is_read else ""
+    return format_figure(p90_ns, HEADLINE_FIGURE.dimension)

@@ -115,7 +115,7 @@ def _command_table(observation: Observation) -> Table:
         Column("runs", tuple(number(row.count) for row in rows)),
         Column("share", tuple(share(row.share) for row in rows)),
         Column("CPU", tuple(_cpu(row) for row in rows)),
-        Column("p90", tuple(duration(row.cpu_p90_ns) for row in rows), spare=1),
+        Column("CPU p90", tuple(duration(row.cpu_p90_ns) for row in rows), spare=1),
         Column("elapsed", tuple(duration(row.elapsed_ns) for row in rows), spare=2),
         Column("faults", tuple(number(row.faults_minor) for row in rows), spare=3),
         Column("processes", tuple(number(row.processes) for row in rows), spare=4),

@@ -10,7 +10,7 @@ from statistics import median
 from loadgo.comparison.figures import percent_interval, relative_change
 from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, people, rate, share
+from loadgo.notation.figures import NOT_MEASURED, counted, duration, in_words, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
@@ -130,8 +130,9 @@ def _other_mixes(experiment: Experiment) -> list[str]:
         return []
     names = ", ".join(f"{name} ({count})" for name, count in sorted(pairs_by_command.items()))
     return [
-        "In some pairs only one run came to all commands. Means are over the commands of both runs; left out are "
-        f"(in so many pairs): {names}. p90 and throughput are over all commands. Longer runs have the same mix."
+        "Some runs ended before they came to every command. Response and CPU are means over the commands that both "
+        f"runs of a pair came to, without (in so many pairs): {names}. p90 and throughput are over all commands, which "
+        "differ between A and B. Longer runs (`--for`) come to all."
     ]
 
 
@@ -177,25 +178,27 @@ def _unknown_measures(experiment: Experiment) -> list[str]:
 
 def advice(experiment: Experiment) -> list[str]:
     """The advice below the answer for measures without a verdict: how many more pairs, or longer runs."""
-    lines = []
+    names_by_advice: dict[str, list[str]] = {}
     for change in experiment.changes:
         if change.measure not in experiment.decisive or change.verdict != "cannot tell":
             continue
-        name = name_of(change.measure)
-        if change.more_pairs is not None:
-            pairs = f"{change.more_pairs} more pair{'s' if change.more_pairs > 1 else ''} like these"
-            lines.append(f"{name}: {pairs}, or longer runs, would narrow the interval to the margin.")
-        elif (missing := FEWEST_OBSERVATIONS - len(change.logs)) > 0:
-            pairs = f"{missing} more pair{'s' if missing > 1 else ''}"
-            lines.append(
-                f"{name}: {pairs} {'give' if missing > 1 else 'gives'} the first interval, and with it a forecast."
-            )
-        else:
-            lines.append(
-                f"{name}: an interval as narrow as the margin needs over {MOST_FORECAST_PAIRS:,} pairs like these. "
-                "Make the runs longer, or the margin wider."
-            )
-    return lines
+        names_by_advice.setdefault(_advice(change), []).append(name_of(change.measure))
+    return [f"{in_words(names)}: {text}" for text, names in names_by_advice.items()]
+
+
+def _advice(change: Change) -> str:
+    if change.more_pairs is not None:
+        pairs = f"{change.more_pairs} more pair{'s' if change.more_pairs > 1 else ''} like these"
+        return f"{pairs}, or longer runs, would narrow the interval to the margin."
+    missing = FEWEST_OBSERVATIONS - len(change.logs)
+    if missing > 0:
+        pairs = f"{missing} more pair{'s' if missing > 1 else ''}"
+        given = "give an interval, and say" if missing > 1 else "gives an interval, and says"
+        return f"{pairs} {given} how many pairs a verdict needs."
+    return (
+        f"an interval as narrow as the margin needs over {MOST_FORECAST_PAIRS:,} pairs like these. "
+        "Make the runs longer, or the margin wider."
+    )
 
 
 def about(experiment: Experiment) -> tuple[str, ...]:

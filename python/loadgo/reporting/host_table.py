@@ -33,12 +33,12 @@ def hosts_table(summary: Summary) -> Table | None:
     columns = (
         Column("host", tuple(row.name for row in rows)),
         Column("users", tuple(_users(row) for row in rows)),
-        Column("count", tuple(number(row.response.count) for row in rows), spare=3),
-        Column("p50", tuple(quantile(row.response.quantile("p50")) for row in rows)),
         Column("p90", tuple(quantile(row.response.quantile("p90")) for row in rows)),
         Column("p90's 95 %", tuple(interval(row.response.quantile("p90")) for row in rows), spare=2, of_previous=True),
         Column("against others", tuple(_ratio(row) for row in rows)),
         Column("ratio's 95 %", tuple(_ratio_interval(row) for row in rows), spare=1, of_previous=True),
+        Column("p50", tuple(quantile(row.response.quantile("p50")) for row in rows)),
+        Column("count", tuple(number(row.response.count) for row in rows), spare=3),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows), spare=4),
         Column(
             "busy", tuple(NOT_MEASURED if row.busy_share is None else share(row.busy_share) for row in rows), spare=5

@@ -61,8 +61,8 @@ def machine_list(machines: Sequence[Machine]) -> Listing:
         tuple({key: getattr(machine, key) for key in keys} for machine in machines),
         figures=frozenset({2}),
         answer=(
-            f"{len(machines)} machines that loadgo simulates in virtual time, each made like one that was measured "
-            "once: none of them runs here. `--on NAME` lets the users of a run log in to one."
+            f"{len(machines)} machines that loadgo simulates in virtual time, each modelled on one that was "
+            "measured in its day. `--on NAME` lets the users of a run log in to one."
         ),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
@@ -18,6 +19,10 @@ MOST_USERS = 10
 MOST_PROCESSES = 10
 _MOST_CATEGORY_CHARS = 28
 """Most characters of a category's name in a text."""
+NAMELESS_PROCESSES = "others"
+"""The name in records of processes that began when the meters' table of names was full."""
+_UNNAMED = "unnamed"
+"""The same in a table, whose rows `14 others` are something else."""
 
 
 def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Table]:
@@ -177,7 +182,11 @@ def laboratory(total_time: TotalTime) -> Table | None:
 
 def by_process(summary: Summary, view: View) -> Table | None:
     """The processes with the most processor time; None if time by process was not measured."""
-    return _whose(summary, "process", summary.whose_time.processes, view.rows(MOST_PROCESSES), id="processes")
+    owners = tuple(
+        replace(owner, name=_UNNAMED) if owner.name == NAMELESS_PROCESSES else owner
+        for owner in summary.whose_time.processes
+    )
+    return _whose(summary, "process", owners, view.rows(MOST_PROCESSES), id="processes")
 
 
 def by_user(summary: Summary, view: View) -> Table | None:

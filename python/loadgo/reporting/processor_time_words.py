@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
@@ -346,8 +348,18 @@ def _tier(summary: Summary) -> list[str]:
     exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
     lines = [f"Of the {meters_section.get('tier', '')} meters, exact: {in_words(exact)}."] if exact else []
     lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
-    lines += [f"Not here: {meter_name(name)}, {why}." for name, why in meters_section.get("not_here", {}).items()]
-    return [*lines, *notes]
+    return [*lines, *_missing_meters(meters_section.get("not_here", {})), *notes]
+
+
+def _missing_meters(reasons: Mapping[str, str]) -> list[str]:
+    """A sentence for each reason, with all the meters that are missing for it."""
+    names_by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        names_by_reason.setdefault(why, []).append(meter_name(name))
+    return [
+        f"Not here: {in_words(names)}{', ' if len(names) == 1 else '; for each, '}{why}."
+        for why, names in names_by_reason.items()
+    ]
 
 
 def _by_user(summary: Summary) -> str:

@@ -16,9 +16,9 @@ def simulation_trust(simulation: Simulation, *, is_warned: bool) -> str:
     if not mean.relative:
         against.append("the run is too short for intervals")
     elif mean.relative > WIDE_SHARE:
-        against.append(f"the mean response is known within {digits(100 * mean.relative)} % only")
+        against.append(f"the mean response is known only within ±{digits(100 * mean.relative)} %")
     else:
-        grounds.append(f"the mean response is known within {digits(100 * mean.relative)} %")
+        grounds.append(f"the mean response is known within ±{digits(100 * mean.relative)} %")
     if simulation.end == "precision":
         grounds.append("the precision asked for is reached")
     if audit is None or audit.verdict == "too short to tell":

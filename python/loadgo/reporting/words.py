@@ -171,7 +171,7 @@ def _conditions(summary: Summary) -> str:
         before, after = (_load_average(conditions.get(name)) for name in ("load_average", "load_average_end"))
         parts.append(f"load average {before} before and {after} at the end")
     if "users_logged_in" in conditions:
-        parts.append(f"{number(conditions['users_logged_in'])} others logged in")
+        parts.append(f"{counted(int(conditions['users_logged_in']), 'other')} logged in")
     if "memory_available_bytes" in conditions:
         after = size(conditions.get("memory_available_end_bytes"))
         parts.append(f"{size(conditions['memory_available_bytes'])} of memory available before and {after} at the end")

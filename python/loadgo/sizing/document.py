@@ -13,7 +13,7 @@ from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.neighbours import busy_warning
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
-from loadgo.sizing.tables import capacity_tables
+from loadgo.sizing.tables import UNDECIDED_MEANING, capacity_tables
 from loadgo.sizing.trust import capacity_trust
 from loadgo.stats.resample import Interval
 from loadgo.theory.scalability import FittedLaw
@@ -98,9 +98,7 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     ]
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
-        notes.append(
-            ("Undecided", "with these users, the 95 % interval includes the limit, or there are too few samples.")
-        )
+        notes.append(("Undecided", f"{UNDECIDED_MEANING.format('these users')}."))
     if capacity.tariff:
         notes.append(("Tariff", f"a user-hour is priced at {capacity.tariff}."))
     notes += [*_other_work_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]

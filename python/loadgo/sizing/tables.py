@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, counted, digits, money, number, people, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, counted, digits, money, number, people, seconds, share
 from loadgo.notation.measures import percent
 from loadgo.sizing.answer import format_measure
 from loadgo.sizing.chart_data import response_chart_names
@@ -14,6 +14,9 @@ from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.models import CapacityModel, Models
 from loadgo.sizing.results import Capacity, TrialRecord
 from loadgo.stats.resample import Interval
+
+UNDECIDED_MEANING = "with {}, the 95 % interval includes the target's limit, or there are too few samples"
+"""The meaning of the word `undecided`, with room for what was tried."""
 
 
 def capacity_tables(capacity: Capacity) -> list[Table]:
@@ -47,13 +50,7 @@ def _curve_table(capacity: Capacity) -> Table | None:
     def column(heading: str, cell: Callable[[LoadPoint], str], spare: int = 0) -> Column:
         return Column(heading, tuple(cell(point) for point in points), spare)
 
-    columns = [
-        column("users", lambda point: f"{point.users:,}"),
-        column("throughput", lambda point: f"{number(point.throughput.value)}/s"),
-        column("95 % interval", lambda point: _interval_cell(point.throughput.interval, number), spare=5),
-    ]
-    if not any(target.measure == "mean" and target.command is None for target in capacity.targets):
-        columns.append(column("mean", lambda point: _time_cell(point.response_s.get("mean")), spare=2))
+    columns = [column("users", lambda point: f"{point.users:,}")]
     for index, target in enumerate(capacity.targets):
         columns.append(column(target.text, lambda point, index=index: value_cell(point.verdicts[index])))  # type: ignore[misc]
         if target.share is not None:
@@ -62,6 +59,11 @@ def _curve_table(capacity: Capacity) -> Table | None:
     standings = tuple(standing_word(_point_standing(point)) for point in points)
     columns.append(Column("targets", standings, kept=True))
     columns.append(column("", lambda point: _point_remark(capacity, point)))
+    columns.append(column("throughput", lambda point: f"{number(point.throughput.value)}/s"))
+    intervals = tuple(_interval_cell(point.throughput.interval, number) for point in points)
+    columns.append(Column("95 % interval", intervals, spare=5, of_previous=True))
+    if not any(target.measure == "mean" and target.command is None for target in capacity.targets):
+        columns.append(column("mean", lambda point: _time_cell(point.response_s.get("mean")), spare=2))
     names = dict.fromkeys(name for point in points for name in point.utilisation)
     resources = sorted(names, key=lambda name: -max(point.utilisation.get(name, 0.0) for point in points))
     for rank, name in enumerate(resources):
@@ -232,8 +234,10 @@ def _demand_range(least_s: float, most_s: float) -> str:
 
 
 def value_cell(verdict: TargetVerdict) -> str:
-    """The measured value of a target."""
-    return NOT_MEASURED if verdict.value is None else format_measure(verdict.target, verdict.value.value)
+    """The measured value of a target; `few` for a quantile of too few interactions."""
+    if verdict.value is None:
+        return NOT_MEASURED if verdict.target.share is None else TOO_FEW_TEXT
+    return format_measure(verdict.target, verdict.value.value)
 
 
 def slow_cell(verdict: TargetVerdict) -> str:

@@ -100,7 +100,7 @@ def _trust(sweep: Sweep) -> str:
         against.append(f"{which} no interval")
     wide = max((_half_width(figure) for figure in finite), default=0.0)
     if wide > WIDE_SHARE:
-        against.append(f"a figure is known within {share(wide)} only (more seeds or longer simulations narrow it)")
+        against.append(f"a figure is known only within ±{share(wide)} (more seeds or longer simulations narrow it)")
     if one_seed:
         against.append("each configuration has one seed, so its interval is from the scatter within one run")
     grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]

@@ -76,7 +76,7 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     names = list(dict.fromkeys(method.name for method in methods))
     amounts = prices.amounts(rows)
     network = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count
-    title = f"{amounts.of('gigabyte')} ({prices.currency})"
+    title = f"cost of {amounts.of('gigabyte')} ({prices.currency})"
     x = alt.X("cost:Q", title=title, scale=_LOG, axis=_money_axis([*frame["cost"], network]))
     tips = ["method:N", "end:N", alt.Tooltip("cost:Q", title=title, format=".4~g")]
     ends, y = _ends_of_points(methods), alt.Y("method:N", sort=names, title=None)

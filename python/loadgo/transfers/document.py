@@ -103,7 +103,7 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
     return Table(
         "As RFC 392 printed it",
         (
-            Column("", tuple(_end_name(row) for row in rows)),
+            Column("method", tuple(_end_name(row) for row in rows)),
             _time_column("real", [row.real_s for row in rows]),
             _time_column("CPU", [row.cpu_s for row in rows]),
             Column("bytes", _cells(rows, lambda row: f"{row.bytes:,}"), spare=1),
@@ -130,7 +130,7 @@ def _used_table(rows: Sequence[Row]) -> Table:
     return Table(
         "What else each end used",
         (
-            Column("", tuple(_end_name(row) for row in rows)),
+            Column("method", tuple(_end_name(row) for row in rows)),
             _time_column("user", [row.user_s for row in rows]),
             _time_column("system", [row.system_s for row in rows]),
             Column("interrupts", _cells(rows, _interrupts_cell), spare=1),
@@ -150,7 +150,7 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
     priced = [(prices.host(row, BITS_PER_MEGABIT), prices.host(row, BITS_PER_GIGABYTE)) for row in rows]
     amounts, currency = prices.amounts(rows), prices.currency
     columns = [
-        Column("", tuple(_end_name(row) for row in rows)),
+        Column("method", tuple(_end_name(row) for row in rows)),
         Column(amounts.of("megabit"), tuple(money(megabit, currency, amounts.count) for megabit, _ in priced)),
         Column(amounts.of("gigabyte"), tuple(money(gigabyte, currency, amounts.count) for _, gigabyte in priced)),
     ]

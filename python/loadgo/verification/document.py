@@ -10,7 +10,8 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted, plain
+from loadgo.notation.figures import counted, in_words, plain
+from loadgo.records.run_file import RUN_FILE
 from loadgo.verification.results import Disclosure, Verification, VerifiedFile, VerifiedPoint
 
 CHECK_KEYS = "kind name verdict text"
@@ -23,6 +24,8 @@ JSON_KEYS = {
     Disclosure: DISCLOSURE_KEYS,
 }
 _KIND_TITLES = {"file": "Files", "record": "Records", "rule": "Rules of validity", "signature": "Signature"}
+_MOST_NAMED_CHECKS = 3
+"""Most checks that cannot be made of which the answer has the names."""
 _SHORT_KINDS = ("record", "rule")
 """The kinds of checks of which the short document has those that hold, too."""
 
@@ -44,13 +47,21 @@ def presentation(verification: Verification, *, full: bool = True) -> Presentati
 def answer(verification: Verification) -> str:
     """A sentence: whether the run holds, and how many checks were made."""
     counts = Counter(check.verdict for check in verification.checks)
-    unknown = f", and {counts['not checkable']} cannot be made" if counts["not checkable"] else ""
+    unknown = f", and {_unknown_in_words(verification)} cannot be made" if counts["not checkable"] else ""
     if verification.holds:
-        return f"{plain(verification.run)} holds: {counted(counts['holds'], 'check')} hold{unknown}."
+        held = counts["holds"]
+        return f"Run {plain(verification.run)}: {counted(held, 'check')} {'holds' if held == 1 else 'hold'}{unknown}."
     broken = counts["broken"]
     return (
-        f"{plain(verification.run)} does not hold: {broken} of {len(verification.checks)} checks {_are(broken)} broken."
+        f"Run {plain(verification.run)} does not hold: {broken} of {len(verification.checks)} checks {_are(broken)} "
+        "broken."
     )
+
+
+def _unknown_in_words(verification: Verification) -> str:
+    """The number of checks that cannot be made, and which they are if these are few."""
+    names = [plain(check.name) for check in verification.of("not checkable")]
+    return f"{len(names)} ({in_words(names)})" if len(names) <= _MOST_NAMED_CHECKS else f"{len(names)}"
 
 
 def _are(count: int) -> str:
@@ -82,7 +93,13 @@ def _trust(verification: Verification) -> str:
     """The line on whether to believe the run's figures, which is more than that its records hold."""
     doubts = [text.partition(". ")[0] for text in verification.doubts]
     against = [f"{doubt[:1].lower()}{doubt[1:]}".rstrip(".") for doubt in doubts]
-    grounds = () if verification.of("broken") else ("the files are whole, and the run keeps the rules",)
+    unseen = [
+        check.name for check in verification.of("not checkable") if check.kind == "file" and check.name != RUN_FILE
+    ]
+    if unseen:
+        against.append(f"a change of {in_words(unseen)} would not be seen")
+    kept = "the run keeps the rules" if unseen else "the files are whole, and the run keeps the rules"
+    grounds = () if verification.of("broken") else (kept,)
     evidence = Evidence(tuple(map(plain, against)), grounds)
     return trust_in_words(evidence, is_warned=not verification.holds, is_low=bool(doubts))
 

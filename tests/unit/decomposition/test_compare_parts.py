@@ -63,3 +63,12 @@ def test_what_is_not_counted_on_both_sides_is_not_split() -> None:
     old = account({"user": 10, "page fault": 5}, {"page fault": 2})
     part = parts_of([old], [account({"user": 10, "page fault": 4}, {})], paired=True).parts[1]
     assert (part.change, part.by_count, part.by_each) == (-1 * MS, None, None)
+
+
+def test_events_that_take_as_long_as_before_have_no_effect_of_their_time() -> None:
+    """The rest of the arithmetic would be shown as a part of a picosecond."""
+    old = account({"page fault": 147.0 * 2.32}, {"page fault": 147.0, OUTPUT_LINES: 1})
+    new = account({"page fault": 155.3 * 2.32}, {"page fault": 155.3, OUTPUT_LINES: 1})
+    (fault,) = (part for part in parts_of([old], [new], paired=True).parts if part.name == "page fault")
+    assert fault.by_each == 0
+    assert fault.by_count == pytest.approx(fault.change)

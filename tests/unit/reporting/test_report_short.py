@@ -42,6 +42,7 @@ list             166   46.1 ms   34.5–60.0 ms   133 ms   99.4–153 ms   259 m
 delete           166   44.4 ms   30.5–57.3 ms   149 ms    111–194 ms   272 ms   65.6 ms        0
 
 all commands   1,150   42.7 ms   40.0–46.9 ms   136 ms    125–144 ms   254 ms   60.1 ms        0
+Not shown in 100 characters: p99's 95 %. `COLUMNS=109` or `--format html` shows all columns.
 
 Processors  users 10.0 %, idle 89.5 %
             7.5 % user mode

@@ -33,6 +33,8 @@ compile           97    371 ms   1.27 s   739 ms–2.07 s      few        0
 print             94   67.6 ms   851 ms   304 ms–1.83 s      few        0
 
 all commands     287    148 ms   978 ms   568 ms–1.84 s   2.33 s        0
+Not shown in 80 characters: p50's 95 %, p99's 95 %, mean. `COLUMNS=116` or
+`--format html` shows all columns.
 
 Used by one interaction, on average
 command            CPU   CPU wait   page wait   disk wait   major   cost/10⁶
@@ -42,6 +44,7 @@ compile         324 ms     234 ms           0           0       0      $4.50
 print          23.0 ms     282 ms           0           0       0     $0.320
 
 all commands    135 ms     238 ms           0           0       0      $1.87
+Not shown in 80 characters: user mode, system, faults, output.
 
 Users' time
 class                        time     share
@@ -124,7 +127,7 @@ Cost        A user's hour is $0.00134 at $0.05 a CPU hour (the default tariff;
             an assumption: about what a virtual processor is let for). The
             table's costs are of 1,000,000 interactions.
 Conditions  load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1
-            others logged in.
+            other logged in.
 Sessions    20 logged out.
 Lost        Nothing.
 Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
@@ -252,7 +255,7 @@ def test_conditions_and_sources_are_told() -> None:
     limit = {"memory_bytes": 256_000_000, "cpus": 1.0, "swap": "zram:1000000000"}
     text = report(dataclasses.replace(run, conditions=run.conditions | {"limit": limit}), 200)
     assert "Usage       CPU from cgroup v2, faults from taskstats, waits from taskstats." in text
-    assert "load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1 others logged in" in text
+    assert "load average 0.10 0.20 0.30 before and 1.10 0.40 0.30 at the end; 1 other logged in" in text
     assert "users held to memory 256 MB, 1 processor, paging to zram of 1.00 GB." in text
     assert "the kernel answered FIFO 10" in text
 

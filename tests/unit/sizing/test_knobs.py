@@ -8,6 +8,7 @@ import pytest
 from loadgo.errors import BadArgument
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value, taken_in_words
+from loadgo.sizing.knobs.charts import knob_axis, knob_charts
 from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import ACCOUNT_TASKS
@@ -220,9 +221,12 @@ def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> Non
     assert "Files to put in place, below /etc" in text
     told = json.loads(knob_capacity.report("json"))
     assert told["knob"]["text"] == "limit-each.cpus"
+    names = [line.partition(" processor")[0] for line in text.splitlines() if re.match(r"[\d.]+ processors  ", line)]
+    assert len(names) == len(set(names)) == len(knob_capacity.points), "no two values have the same name"
     page = knob_capacity.report("html")
     assert "capacity-of-limit" in page
-    assert page.count('<td class="kept">missed') + page.count('<td class="kept">met') > 2, (
+    assert "�" not in page
+    assert page.count('<td class="kept verdict">missed') + page.count('<td class="kept verdict">met') > 2, (
         "the verdict stays on a phone"
     )
     slice_text = (tmp_path / "recommended/systemd/system/user-.slice.d/50-loadgo.conf").read_text()
@@ -233,6 +237,29 @@ def test_the_page_has_the_curve_and_files_to_put_in_place(tmp_path: Path) -> Non
     assert knob_capacity.in_words in slice_text
     assert f"nproc\t{200 + ACCOUNT_TASKS}\n" in (tmp_path / "recommended/security/limits.d/50-loadgo.conf").read_text()
     assert json.loads((tmp_path / "capacity-of-limit.json").read_text())["answer"] == knob_capacity.answer
+
+
+@pytest.mark.parametrize(
+    ("vary", "title", "label"),
+    [
+        ("limit-each.cpus=0.25:8", "limit-each.cpus (processors)", ""),
+        ("limit-each.pids=20:800", "limit-each.pids (processes)", ""),
+        ("limit-each.memory=64M:4G", "limit-each.memory", "' MB'"),
+        ("limit-each.io=1M:100M", "limit-each.io", "'/s'"),
+    ],
+)
+def test_the_axis_of_the_limit_has_its_unit(vary: str, title: str, label: str) -> None:
+    axis = knob_axis(parse_knob(vary)).to_dict(validate=False)
+    assert axis["title"] == title
+    assert label in axis["axis"]["labelExpr"]
+
+
+def test_a_point_under_the_pointer_has_its_limit_and_its_figure_with_their_units() -> None:
+    (drawn,) = knob_charts(made_knob_capacity())
+    rows = [row for rows in drawn.spec["datasets"].values() for row in rows if "limit" in row]
+    assert rows
+    assert all(row["limit"].partition(" ")[2].startswith("processor") for row in rows)
+    assert all(row["measured"].endswith("s") for row in rows)
 
 
 def test_recommended_files_tell_the_date_the_trust_other_work_and_what_was_added() -> None:

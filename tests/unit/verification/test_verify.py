@@ -201,6 +201,9 @@ def test_a_run_of_an_earlier_version_is_not_checkable_and_says_so() -> None:
     (tables,) = [check for check in verification.checks if check.name == "the tables"]
     assert tables.verdict == "not checkable"
     assert "an earlier loadgo recorded the run" in tables.text
+    words = " ".join(str(verification.report("text", width=120)).split())
+    assert "Trust: moderate: a change of the tables and script.toml would not be seen." in words
+    assert "files are whole" not in words
 
 
 def test_a_run_that_was_killed_does_not_hold(tmp_path: Path) -> None:

@@ -51,6 +51,13 @@ function showList() {
 // The filters of the address that are not set yet: the name of a script is no option before a run of it is read.
 const unset = new Map(new URLSearchParams(location.hash.slice(1)));
 byId("parts").checked = unset.has("parts");
+// On a phone the list comes first: the further filters are folded, unless one of them is set.
+const phone = matchMedia("(max-width: 720px)");
+const FURTHER = [...KEPT.filter((name) => byId("further").contains(byId(name))), "parts"];
+const isSet = (name) => unset.has(name) || (name === "parts" ? byId(name).checked : byId(name).value !== "");
+const foldFilters = () => { byId("further").open = !phone.matches || FURTHER.some(isSet); };
+foldFilters();
+phone.addEventListener("change", foldFilters);
 // Whether the filters changed.
 function restoreFilters() {
   const before = unset.size;

@@ -96,7 +96,7 @@ function showRows(isAnew = true) {
     : `${shown.length.toLocaleString("en")} of ${all.toLocaleString("en")} runs`;
   const cells = new Set(shown.flatMap((run) => [run.p90, run.outcome]));
   byId("meanings").textContent = Object.entries(laboratory.list.meanings ?? {})
-    .filter(([word]) => cells.has(word)).map(([word, meaning]) => `${word}: ${meaning}`).join("; ");
+    .filter(([word]) => cells.has(word)).map(([word, meaning]) => `“${word}”: ${meaning}`).join("; ");
   document.body.dataset.shown = String(shown.length);
 }
 

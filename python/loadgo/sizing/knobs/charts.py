@@ -5,9 +5,12 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, TIME_LABEL, Chart, chart_of
+from loadgo.documents.chart import ACCENT_COLOR, AMOUNT_LABEL, PERCENT_LABEL, SIZE_LABEL, TIME_LABEL, Chart, chart_of
+from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, WARM_COLOR
 from loadgo.documents.quick_drawing import quick_drawing
+from loadgo.sizing.answer import format_measure
+from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import figures_of, plain_measure
 from loadgo.sizing.knobs.results import KnobCapacity
 
@@ -21,10 +24,17 @@ def knob_charts(answered: KnobCapacity) -> list[Chart]:
     target = answered.targets[0]
     label = PERCENT_LABEL if target.measure in ("errors", "busy") else TIME_LABEL
     title = plain_measure(target)
-    x = alt.X("value:Q", title=answered.knob.text, scale=alt.Scale(type="log", nice=False))
+    x = knob_axis(answered.knob)
     y = alt.Y("figure:Q", title=title, axis=alt.Axis(labelExpr=f"datum.value == 0 ? '0' : {label}"))
-    rows = pl.DataFrame({"value": [p.value for p, _ in figures], "figure": [figure for _, figure in figures]})
-    base = alt.Chart(rows).encode(x=x, y=y, tooltip=[alt.Tooltip("value:Q"), alt.Tooltip("figure:Q", format=",.4~r")])
+    rows = pl.DataFrame(
+        {
+            "value": [point.value for point, _ in figures],
+            "limit": [answered.knob.in_words(point.value, figures=3) for point, _ in figures],
+            "figure": [figure for _, figure in figures],
+            "measured": [format_measure(target, figure) for _, figure in figures],
+        }
+    )
+    base = alt.Chart(rows).encode(x=x, y=y, tooltip=["limit", alt.Tooltip("measured", title=title)])
     limit = alt.Chart(pl.DataFrame({"figure": [target.limit]})).mark_rule(color=WARM_COLOR).encode(y="figure:Q")
     layers = [*_answer_layers(answered), limit, base.mark_line(strokeWidth=1.5, color=ACCENT_COLOR)]
     layers.append(base.mark_point(filled=True, size=60, opacity=1, color=ACCENT_COLOR))
@@ -32,6 +42,15 @@ def knob_charts(answered: KnobCapacity) -> list[Chart]:
     caption += " The band is the interval of the answer." if answered.interval else ""
     layered = alt.layer(*layers)
     return [chart_of("capacity-of-limit", f"{title} over {answered.knob.text}", caption, layered, 280)]
+
+
+def knob_axis(knob: Knob) -> alt.X:
+    """The axis of the limit's values: logarithmic, with their unit in the title or at each value."""
+    label = SIZE_LABEL if knob.unit == "bytes" else f"({SIZE_LABEL}) + '/s'" if knob.unit == "bytes/s" else AMOUNT_LABEL
+    title = knob.text if "bytes" in knob.unit else f"{knob.text} ({knob.unit})"
+    ticks = alt.Axis(values=log_ticks(knob.low, knob.high), labelExpr=label)
+    scale = alt.Scale(type="log", nice=False, domain=[knob.low, knob.high])
+    return alt.X("value:Q", title=title, axis=ticks, scale=scale)
 
 
 def _answer_layers(answered: KnobCapacity) -> list[alt.Chart]:

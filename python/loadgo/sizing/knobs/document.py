@@ -14,7 +14,7 @@ from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
 from loadgo.sizing.knobs.trust import knob_doubts, knob_trust
-from loadgo.sizing.tables import slow_cell, standing_word, value_cell
+from loadgo.sizing.tables import UNDECIDED_MEANING, slow_cell, standing_word, value_cell
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -62,13 +62,15 @@ def knob_document(answered: KnobCapacity) -> Document:
 
 
 def _item(file: RecommendedFile) -> tuple[str, ...]:
-    return (file.path, *file.content.splitlines())
+    return (file.path, *(line.expandtabs(4) for line in file.content.splitlines()))
 
 
 def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
     trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} together"
     runs = f"each is a run of its own: {', '.join(_runs(answered))}"
     notes = [("Trials", f"{trials}; {runs}." if answered.each_trial else "none was complete.")]
+    if any(point.standing == "open" for point in answered.points):
+        notes.append(("Undecided", f"{UNDECIDED_MEANING.format('this limit')}."))
     if answered.recommended:
         notes.append(
             (
@@ -92,7 +94,7 @@ def _curve_table(answered: KnobCapacity) -> Table:
         return Column(heading, tuple(cell(point) for point in points), spare)
 
     columns = [
-        column(answered.knob.text, lambda point: answered.knob.in_words(point.value)),
+        column(answered.knob.text, lambda point: answered.knob.in_words(point.value, figures=3)),
         *(
             column(target.text, lambda point, index=index: value_cell(point.figures.verdicts[index]))  # type: ignore[misc]
             for index, target in enumerate(answered.targets)

@@ -42,6 +42,11 @@ class Knob:
         return ".".join(part for part in (self.scope, self.user_class, self.name) if part)
 
     @property
+    def unit(self) -> str:
+        """The unit of its values: `processors`, `processes`, `bytes` or `bytes/s`."""
+        return {"cpus": "processors", "pids": "processes", "memory": "bytes", "io": "bytes/s"}[self.name]
+
+    @property
     def is_smooth(self) -> bool:
         """Whether users slow down with the limit, bit by bit; too little memory and too few processes fail at once."""
         return self.name in ("cpus", "io")
@@ -57,13 +62,16 @@ class Knob:
         """The limit as it is written, such as `cpus=0.5`."""
         return f"{self.name}={round(value) if value == round(value) else setting(value)}"
 
-    def in_words(self, value: float) -> str:
-        """A value with its unit: `1.9 processors`, `512 MB of memory`, `200 processes`."""
+    def in_words(self, value: float, *, figures: int = 2) -> str:
+        """A value with its unit: `1.9 processors`, `512 MB of memory`, `200 processes`.
+
+        Processors are rounded to so many significant `figures`. Those of a tried value are three.
+        """
         if self.name in _BYTE_KNOBS:
             return f"{size(round(value))}{'/s of each disk' if self.name == 'io' else ' of memory'}"
         if self.name == "pids":
             return f"{round(value):,} processes"
-        shown = setting(float(f"{value:.2g}"))
+        shown = setting(float(f"{value:.{figures}g}"))
         return f"{shown} processor{'' if shown == '1' else 's'}"
 
     def settings_at(

@@ -3,7 +3,7 @@ import { answer } from "./answer.js";
 import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, binsOf, figures, processBands, series } from "./figures.js";
-import { $, charts, drawDetail, drawMoving, drawSettled, prepare, target } from "./panels.js";
+import { $, charts, drawDetail, drawMoving, drawSettled, prepare, target, write } from "./panels.js";
 import { listenToCharts, reportOf } from "./pointer.js";
 import { drawBands, drawChosen, gutter } from "./pictures.js";
 import { Store } from "./store.js";
@@ -101,7 +101,7 @@ function settle() {
 /** The response times of the window that was measured last. */
 function responses() { return { drawn: told.responses.p90, dots: told.responses.dots, p90: told.response.p90 }; }
 
-function say(id, text) { if ($(id).textContent !== text) $(id).textContent = text; }
+function say(id, text) { write($(id), text); }
 
 function soon() { if (!asked) { asked = true; requestAnimationFrame(draw); } }
 

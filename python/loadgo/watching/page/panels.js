@@ -9,6 +9,14 @@ import { bytes, duration, moment, number, share } from "./words.js";
 
 export const $ = id => document.getElementById(id);
 
+const FIGURE = /(\d[\d.,]* (?:%|[pnµm]?s|min|h|[kMGT]?B)(?!\w))/;
+
+/** Sets the text of an element, in which no line parts a figure from its unit. */
+export function write(element, text) {
+  if (element.textContent === text) return;
+  element.replaceChildren(...text.split(FIGURE).map((part, at) => at % 2 ? Object.assign(document.createElement("span"), { className: "whole", textContent: part }) : part));
+}
+
 const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
                 ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
 const TITLES = Object.fromEntries(SERIES);
@@ -57,7 +65,7 @@ function mean(values) { const told = known(values); return told.length ? told.re
 function headed(name, text) {
   const now = $(`now-${name}`), title = TITLES[name] + (text ? ": " : "");
   if (now.previousSibling.textContent !== title) now.previousSibling.textContent = title;
-  if (now.textContent !== text) now.textContent = text;
+  write(now, text);
 }
 
 /** Draws a series, and says its mean over the window and, where a column is long enough for one, its largest value. */
