@@ -214,6 +214,20 @@ def test_the_meters_of_each_host_are_watched_while_the_run_goes_and_after_it(far
     assert " lost at " in rows["birch"]
 
 
+def test_the_meters_of_the_only_other_host_are_watched_while_the_run_goes(far: AgentHost) -> None:
+    running = far.start("run", *options("ssh://far", "--for", "10min"), "--out", "kept")
+    eventually((far.folder / "kept" / "run.toml").exists, "the run does not begin")
+    eventually(
+        lambda: running.poll() is not None or any(line.startswith("busy ") and "%" in line for line in picture(far)),
+        "no meters are shown",
+    )
+    assert running.poll() is None
+    assert any(line.startswith("memory ") for line in picture(far))
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 130)
+    assert " ended" in picture(far)[0]
+
+
 def test_an_interrupt_logs_the_users_out_of_all_hosts_and_the_folder_is_whole(far: AgentHost) -> None:
     running = under_way(far, "--for", "10min")
     running.send_signal(signal.SIGINT)
