@@ -167,11 +167,11 @@ def test_this_host_is_seen_without_a_run(browser: Browser) -> None:
 def test_several_hosts_have_a_band_each_and_the_page_names_the_busiest(browser: Browser, tmp_path: Path) -> None:
     run = written_run(tmp_path / "hosts", metered_fleet((0.2, 0.3, 0.95)))
     with served(str(run)) as page, looked_at(browser, page, PHONE) as sight:
-        sight.wait("document.querySelectorAll('#processes tbody tr').length === 3")
-        assert [name for name, _ in sight.table("processes")] == ["cedar", "birch", "ash"]
+        sight.wait("document.querySelectorAll('#hosts tbody tr').length === 3")
+        assert [row[0] for row in sight.table("hosts")] == ["cedar", "birch", "ash"]
         assert sight.tell("loadgo.bands().lanes.map(one => one.label)") == ["cedar", "birch", "ash"]
         sight.wait("answer.textContent.includes('those of cedar most with 9')")
         assert sight.text("answer").startswith("Full: ")
         assert "Hosts" in sight.text("users-title")
-        sight.wait(BANDS_ARE_TABLE)
+        sight.wait(BANDS_ARE_TABLE.replace("processes", "hosts"))
         assert sight.wrong == []

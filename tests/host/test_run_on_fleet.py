@@ -182,6 +182,52 @@ def test_the_users_of_a_lost_host_are_given_up_and_the_others_go_on(
         assert "--without-lost 1" in out
 
 
+def picture(far: AgentHost) -> list[str]:
+    """The lines that `loadgo watch` shows of the run now."""
+    return far.watched("kept").splitlines()
+
+
+def host_rows(lines: list[str]) -> dict[str, str]:
+    """The rows of the hosts in a picture, by their names."""
+    rows = [line for line in lines if line.startswith(("ash ", "birch ")) and ("%" in line or " lost at " in line)]
+    return {row.split()[0]: row for row in rows}
+
+
+def test_the_meters_of_each_host_are_watched_while_the_run_goes_and_after_it(far: AgentHost) -> None:
+    running = under_way(far, "--for", "10min")
+    eventually(lambda: running.poll() is not None or len(host_rows(picture(far))) == 2, "no meters are shown")
+    lines = picture(far)
+    assert " live" in lines[0]
+    assert "those of " in " ".join(lines[1:4])
+    lose_birch(far, "the agent is killed")
+    eventually(
+        lambda: running.poll() is not None or "Lost: birch at " in " ".join(picture(far)), "the loss is not shown"
+    )
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 1, 130)
+    after = picture(far)
+    assert " ended" in after[0]
+    assert " ".join(after[1:4]).startswith("Lost: birch at ")
+    rows = host_rows(after)
+    assert "%" in rows["ash"]
+    assert " lost at " in rows["birch"]
+
+
+def test_the_meters_of_the_only_other_host_are_watched_while_the_run_goes(far: AgentHost) -> None:
+    running = far.start("run", *options("ssh://far", "--for", "10min"), "--out", "kept")
+    eventually((far.folder / "kept" / "run.toml").exists, "the run does not begin")
+    eventually(
+        lambda: running.poll() is not None or any(line.startswith("busy ") and "%" in line for line in picture(far)),
+        "no meters are shown",
+    )
+    assert running.poll() is None
+    assert any(line.startswith("memory ") for line in picture(far))
+    running.send_signal(signal.SIGINT)
+    far.ended(running, 130)
+    assert " ended" in picture(far)[0]
+
+
 def test_an_interrupt_logs_the_users_out_of_all_hosts_and_the_folder_is_whole(far: AgentHost) -> None:
     running = under_way(far, "--for", "10min")
     running.send_signal(signal.SIGINT)

@@ -78,6 +78,10 @@ class AgentHost:
         nothing_stays(self)
         return said
 
+    def watched(self, run: str) -> str:
+        """One picture of a run that may go on, whose agents are at work meanwhile."""
+        return typed(self.folder, "watch", run, "--once", PATH=self.search_path, COLUMNS="120", LINES="60").stdout
+
     def ended(self, running: subprocess.Popen[str], *statuses: int) -> subprocess.CompletedProcess[str]:
         """Waits for a running loadgo, which must end with one of `statuses`, and nothing of it may stay behind."""
         out, err = running.communicate(timeout=PATIENCE_S)

@@ -13,6 +13,8 @@ import polars as pl
 import tomlkit
 from loadgo.records.fleet_tables import tables_of_host
 from loadgo.records.fleets import FLEET_FOLDER, METER_TABLES
+from loadgo.records.host_places import HostPlace, write_place
+from loadgo.records.runs import FAR_FOLDER
 from loadgo.records.tables import Tables
 
 from support.synthetic import Work, closed_loop, empty_run, frame
@@ -94,7 +96,7 @@ def metered_fleet(
     """
     random, second_ns = np.random.default_rng(seed), 1_000_000_000
     common = 0.05 * np.sin(np.arange(seconds) / 7)
-    rows: dict[str, list[dict[str, Any]]] = {"time": [], "queue": [], "processes": []}
+    rows: dict[str, list[dict[str, Any]]] = {"time": [], "queue": [], "processes": [], "memory": []}
     names = NAMES[: len(busy)]
     for name, share in zip(names, busy, strict=True):
         noise = np.zeros(seconds)
@@ -108,11 +110,34 @@ def metered_fleet(
             rows["time"] += [row | {"processor": 0, "category": key, "time_ns": part} for key, part in time_ns.items()]
             rows["queue"].append(row | {"queue": "processors", "measure": "ready", "value": 4.0 * used})
             rows["processes"].append(row | {"who": f"on-{name}", "cpu_ns": time_ns["user"]})
+            rows["memory"] += [row | held for held in _memory(share)]
     conditions = {"kind": "meter", "name": "hosts.toml", "wall_s": float(seconds), "usage": {}}
     hosts = [_entry(name, 0, 0, lost or {}) for name in names]
     system = {"kind": "fleet", "name": "hosts.toml", "processors": len(names), "hosts": hosts}
     metered: dict[str, Any] = {table: _frame_with_host(own, table) for table, own in rows.items()}
     return replace(empty_run(**conditions, system=system), **metered)
+
+
+MEMORY_BYTES = 8_000_000_000
+
+
+def _memory(share: float) -> list[dict[str, Any]]:
+    """The holders of a host's memory, of which this share is neither free nor file cache."""
+    free = round((1 - share) * MEMORY_BYTES / 4)
+    return [
+        {"who": "others", "resident_bytes": MEMORY_BYTES - 4 * free},
+        {"who": "file cache", "resident_bytes": 3 * free},
+        {"who": "free", "resident_bytes": free, "size_bytes": MEMORY_BYTES},
+    ]
+
+
+def metered_fleet_run(
+    slowness: Sequence[float], busy: Sequence[float], *, seconds: int = 90, lost: Mapping[str, str] | None = None
+) -> Tables:
+    """A run as `fleet_run` makes it, on hosts that are metered as `metered_fleet` says."""
+    run, metered = fleet_run(slowness, lost=lost), metered_fleet(busy, seconds=seconds, lost=lost)
+    conditions = {"kind": "run", "name": "work", **run.conditions}
+    return replace(run, conditions=conditions, **meter_frames(metered))
 
 
 def _frame_with_host(rows: Sequence[Mapping[str, Any]], table: str) -> pl.DataFrame:
@@ -127,16 +152,50 @@ def growing_metering(folder: Path, tables: Tables, begin_s: Mapping[str, float])
 
     A host's own records begin at these seconds of the metering, which is -1.5 for one that was ready 1.5 s before.
     """
-    folder.mkdir()
     hosts = [{**entry, "records_begin_s": begin_s[entry["name"]]} for entry in tables.conditions["system"]["hosts"]]
-    system = {**tables.conditions["system"], "hosts": hosts}
-    (folder / "run.toml").write_text(tomlkit.dumps({**tables.conditions, "finished": False, "system": system}))
-    return {name: GrowingHost(folder / FLEET_FOLDER / name, tables_of_host(tables, name)) for name in begin_s}
+    return _growing(folder, tables, hosts)
+
+
+def growing_run(folder: Path, tables: Tables, *, typed_s: float = 8.0) -> dict[str, GrowingHost]:
+    """The folder of a run that goes on, and its hosts, of which nothing has come yet.
+
+    It has the interactions that were answered in its first seconds.
+    """
+    hosts = [
+        {key: value for key, value in entry.items() if not key.startswith("lost")}
+        for entry in tables.conditions["system"]["hosts"]
+    ]
+    growing = _growing(folder, tables, hosts)
+    append(folder / "interactions.arrows", tables.interactions.drop("host").filter(pl.col("ready_ns") <= typed_s * 1e9))
+    return growing
+
+
+def growing_far_run(folder: Path, tables: Tables) -> GrowingHost:
+    """The folder of a run on one other host that goes on, and that host, which is the first of `tables`."""
+    first = tables.conditions["system"]["hosts"][0]["name"]
+    own = tables_of_host(tables, first)
+    folder.mkdir()
+    (folder / "run.toml").write_text(tomlkit.dumps({**own.conditions, "id": folder.name, "finished": False}))
+    append(folder / "interactions.arrows", own.interactions.drop("host"))
+    return GrowingHost(folder / FAR_FOLDER, own)
+
+
+def _growing(folder: Path, tables: Tables, hosts: Sequence[Mapping[str, Any]]) -> dict[str, GrowingHost]:
+    folder.mkdir()
+    conditions = {**tables.conditions, "finished": False, "system": {**tables.conditions["system"], "hosts": hosts}}
+    (folder / "run.toml").write_text(tomlkit.dumps({"id": folder.name, **conditions}))
+    (folder / FLEET_FOLDER).mkdir()
+    return {
+        str(host["name"]): GrowingHost(
+            folder / FLEET_FOLDER / str(host["name"]), tables_of_host(tables, str(host["name"]))
+        )
+        for host in hosts
+    }
 
 
 @dataclass
 class GrowingHost:
-    """A host's folder within that of a metering, into which its agent's rows come."""
+    """A host's folder within that of a run or metering, into which its agent's rows come."""
 
     folder: Path
     tables: Tables
@@ -144,17 +203,30 @@ class GrowingHost:
 
     def come(self, until_s: int) -> None:
         """Lets the spans come that have ended by this second of its own records."""
+        self._begin()
+        for name in ("time", "queue", "memory", "processes"):
+            own = getattr(self.tables, name).drop("host")
+            new = own.filter(pl.col("at_ns").is_between(self.come_s * 10**9, until_s * 10**9, closed="right"))
+            append(self.folder / f"{name}.arrows", new)
+        self.come_s = until_s
+
+    def place(self, begins_s: float, bound_ns: int = 50_000, lost: str = "", lost_at_s: float | None = None) -> None:
+        """Says where its records lie on the run's clock, and whether it is lost."""
+        self._begin()
+        write_place(self.folder, HostPlace(round(begins_s * 1e9), bound_ns, lost, lost_at_s))
+
+    def _begin(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "run.toml").write_text("format = 1\n")
-        for name in ("time", "queue"):
-            own = getattr(self.tables, name).drop("host").cast({pl.Categorical: pl.String})
-            new = own.filter(pl.col("at_ns").is_between(self.come_s * 10**9, until_s * 10**9, closed="right"))
-            stream = BytesIO()
-            new.write_ipc_stream(stream)
-            whole, path = stream.getvalue()[:-_END_OF_STREAM_BYTES], self.folder / f"{name}.arrows"
-            with path.open("ab") as file:
-                file.write(whole if not self.come_s else whole[_schema_bytes(whole) :])
-        self.come_s = until_s
+
+
+def append(stream_path: Path, rows: pl.DataFrame) -> None:
+    """Appends rows to a table's stream, as a run does that goes on."""
+    stream = BytesIO()
+    rows.cast({pl.Categorical: pl.String}).write_ipc_stream(stream)
+    whole = stream.getvalue()[:-_END_OF_STREAM_BYTES]
+    with stream_path.open("ab") as file:
+        file.write(whole[_schema_bytes(whole) :] if file.tell() else whole)
 
 
 _END_OF_STREAM_BYTES = 8

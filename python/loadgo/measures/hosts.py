@@ -3,7 +3,9 @@
 Each host is compared with all others together, by the ratio of their p90. Users are drawn again on each side.
 Stretches of time are drawn on both sides at once, since a busy driver or network is that of all hosts. The interval is
 the wider of the two, and takes five users and five stretches. One of several hosts may differ by chance. So each
-interval is so wide that all hold together in 95 of 100 runs (C. E. Bonferroni, 1936).
+interval is so wide that all hold together in 95 of 100 runs (C. E. Bonferroni, 1936). A host that was calm by chance
+has a short interval, too, and would be called faster in too many runs. So each interval reaches at least as far as
+the median of all hosts' intervals.
 """
 
 from __future__ import annotations
@@ -105,17 +107,44 @@ def hosts_figures(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> tuple
         return ()
     lost = lost_hosts(tables.conditions)
     compared = _Compared.of(rows, stretch, [host.name for host in hosts if host.name not in lost])
+    ratios = _with_common_reach(
+        [_NO_RATIO if host.name in lost else compared.ratio_of(compared.hosts == host.name) for host in hosts]
+    )
     return tuple(
-        _figures(total_time_of(own, stretch), rows, host, compared, lost.get(host.name))
-        for host, own in zip(hosts, tables.by_host, strict=True)
+        _figures(total_time_of(own, stretch), rows, host, compared, ratio, lost.get(host.name))
+        for host, own, ratio in zip(hosts, tables.by_host, ratios, strict=True)
     )
 
 
+_Ratio = tuple[float | None, Interval | None]
+"""A host's p90 over that of the others, and its interval."""
+_NO_RATIO: _Ratio = (None, None)
+
+
+def _with_common_reach(ratios: Sequence[_Ratio]) -> list[_Ratio]:
+    """The ratios with intervals that reach at least as far down and up, as factors, as in the median of the hosts."""
+    known = [(ratio, interval) for ratio, interval in ratios if ratio is not None and interval is not None]
+    if not known:
+        return list(ratios)
+    down = float(np.median([interval.low / ratio for ratio, interval in known]))
+    up = float(np.median([interval.high / ratio for ratio, interval in known]))
+    return [
+        (ratio, None)
+        if ratio is None or interval is None
+        else (ratio, Interval(min(interval.low, ratio * down), max(interval.high, ratio * up)))
+        for ratio, interval in ratios
+    ]
+
+
 def _figures(
-    total: TotalTime | None, rows: pl.DataFrame, host: HostOfRun, compared: _Compared, lost: HostLost | None
+    total: TotalTime | None,
+    rows: pl.DataFrame,
+    host: HostOfRun,
+    compared: _Compared,
+    of_host: _Ratio,
+    lost: HostLost | None,
 ) -> HostFigures:
-    is_here = compared.hosts == host.name
-    ratio, interval = (None, None) if lost else compared.ratio_of(is_here)
+    is_here, (ratio, interval) = compared.hosts == host.name, of_host
     processors = host.entry.get("processors")
     own = rows.filter(pl.col(HOST_COLUMN).cast(pl.String) == host.name)
     return HostFigures(
@@ -183,7 +212,7 @@ class _Compared:
         users = np.unique(self.users[chosen], return_inverse=True)[1].astype(np.int64)
         return responses(Sample.resampled(self.values_ns[chosen], users, self.stretches[chosen], judged=self.judged))
 
-    def ratio_of(self, chosen: Any) -> tuple[float | None, Interval | None]:
+    def ratio_of(self, chosen: Any) -> _Ratio:
         """The p90 of the chosen values over that of all others, and its interval."""
         sides = chosen, self.kept & ~chosen
         if min(np.count_nonzero(side) for side in sides) < samples_needed(COMPARED_QUANTILE):

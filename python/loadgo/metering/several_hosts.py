@@ -18,8 +18,9 @@ from loadgo.hosts.fleet import FleetHost, UserRange
 from loadgo.metering.several_hosts_folder import FleetRecords
 from loadgo.records.fleets import FLEET_FOLDER
 from loadgo.running.far_metering import FarMetering
-from loadgo.running.fleet_run_folder import EndedHost, HostLoss, tell_unplaced_hosts
+from loadgo.running.fleet_run_folder import EndedHost, tell_unplaced_hosts
 from loadgo.running.kept_connections import connection_for_run
+from loadgo.running.live_places import HostLoss, LivePlaces
 from loadgo.running.prepared import ReportProgress
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 
@@ -45,7 +46,8 @@ def meter_hosts(
             records = opened.enter_context(FleetRecords(folder, path, options, entries, begun_ns))
             for host in at_work:
                 host.metering.folder_exists()
-            outcome = _wait(at_work, options["duration_s"], stop, progress)
+            places = opened.enter_context(LivePlaces(folder / FLEET_FOLDER, records.origin_ns))
+            outcome = _wait(at_work, options["duration_s"], stop, progress, places)
             length_ns = time.monotonic_ns() - records.origin_ns
             for host in at_work:
                 host.metering.request_end()
@@ -124,7 +126,11 @@ def _begin(
 
 
 def _wait(
-    at_work: Sequence[_MeteredHost], duration_s: float | None, stop: StopRequest, progress: ReportProgress | None
+    at_work: Sequence[_MeteredHost],
+    duration_s: float | None,
+    stop: StopRequest,
+    progress: ReportProgress | None,
+    places: LivePlaces,
 ) -> str:
     """Waits until the time is over, a stop, or the loss of the last host. Returns the outcome."""
     began_s, looks = time.monotonic(), 0
@@ -132,6 +138,7 @@ def _wait(
     while (now_s := time.monotonic()) < until_s:
         for host in at_work:
             host.note_loss()  # when it happens, or nearly
+            places.tell(host.metering.folder, host.agent.clock.clock(), host.metering.origin_ns, host.loss)
         if stop.is_set() or not any(host.is_at_work for host in at_work):
             return "stopped"
         if progress is not None and looks % _LOOKS_A_PROGRESS == 0:

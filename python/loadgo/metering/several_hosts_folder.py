@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +16,7 @@ from loadgo.records.fleet_streams import BEGINNING_KEY
 from loadgo.records.fleets import FLEET_FOLDER, FLEET_KIND, METER_TABLES
 from loadgo.records.tables import COLUMNS_BY_TABLE, RUN_FORMAT, read_table
 from loadgo.running.far_run_folder import write_run_toml, write_table
-from loadgo.running.fleet_run_folder import EndedHost, PlacedHost, placed_host
+from loadgo.running.fleet_run_folder import EndedHost, PlacedHost, placed_host, remove_placed
 
 _SUMMED = ("processors", "memory_bytes")
 """Sizes of a host that add up to those of all."""
@@ -94,11 +92,7 @@ class FleetRecords:
         except (OSError, pl.exceptions.PolarsError, ValueError, TypeError, OverflowError) as refusal:
             place = self._folder / FLEET_FOLDER
             raise BadRun(f"{self._folder} has no meters of its hosts: {refusal}; they are in {place}") from refusal
-        for host, rows in zip(hosts, placed, strict=True):
-            if rows.is_placed:
-                shutil.rmtree(self._folder / FLEET_FOLDER / host.name, ignore_errors=True)
-        with suppress(OSError):  # it stays with the records that have no place
-            (self._folder / FLEET_FOLDER).rmdir()
+        remove_placed(self._folder, [host.name for host, rows in zip(hosts, placed, strict=True) if rows.is_placed])
         return tuple(note for rows in placed for note in rows.notes)
 
     def _placed(self, host: EndedHost) -> PlacedHost:

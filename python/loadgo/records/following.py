@@ -14,13 +14,14 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.driver_streams import DriverStreams, has_drivers_at_work
 from loadgo.records.fleet_streams import (
-    WATCHED_TABLES,
     HostStreams,
+    are_hosts_received,
     has_hosts_at_work,
-    with_processors_apart,
+    rows_of_hosts,
+    with_places,
 )
 from loadgo.records.fleet_tables import tables_of_load
-from loadgo.records.fleets import METER_TABLES, hosts_of_run, is_fleet_run, is_metering_of_hosts
+from loadgo.records.fleets import HOST_COLUMN, METER_TABLES, is_fleet_run
 from loadgo.records.manifest import gone_losses
 from loadgo.records.runs import find_run
 from loadgo.records.streams import whole_part
@@ -51,13 +52,15 @@ class Following:
     ended: bool = False
     """Whether the run has ended and all of its rows have been read."""
     conditions: dict[str, Any] = field(default_factory=dict)
+    """The content of `run.toml`. While the run goes, with what is known of other hosts by now."""
+    _run_toml: dict[str, Any] = field(default_factory=dict)
     _run_toml_version: tuple[int, int] | None = None
     _streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     _drivers: DriverStreams | None = None
     """The streams of the drivers of a run with several; None for any other run."""
     _hosts: HostStreams | None = None
-    """The streams of the hosts of a metering of several; None for anything else."""
+    """The streams of other hosts; None where all rows are in the run's own tables."""
     _tables: Tables | None = None
 
     def new_rows(self) -> NewRows:
@@ -65,21 +68,21 @@ class Following:
         if self.ended:
             return {}
         conditions = self._read_conditions()
-        is_over = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
+        is_over = self._is_over(conditions)
         if is_over:
             # The run may have ended well between the two checks.
             conditions = self._read_conditions()
         new_rows = {
             name: rows for name in FOLLOWED_TABLES if (rows := self._new_stream_rows(name, is_over)) is not None
         }
-        new_rows |= self._new_rows_of_drivers() | self._new_rows_of_hosts(is_over)
+        new_rows |= self._new_rows_of_drivers() | self._new_rows_of_hosts(conditions, is_over=is_over)
         if is_over:
             metered = METER_TABLES if is_fleet_run(conditions) else ()
-            driven = self._drivers.tables if self._drivers is not None else ()
-            unread = [name for name in FOLLOWED_TABLES if name not in (*self._streams, *metered, *driven)]
-            new_rows |= {name: read_table(self.folder, name, conditions) for name in unread}
-            if self._hosts is None and is_metering_of_hosts(conditions):
-                new_rows |= self._all_rows_of_hosts(conditions)
+            elsewhere = [streams.tables for streams in (self._drivers, self._hosts) if streams is not None]
+            read = {*self._streams, *metered, *(name for tables in elsewhere for name in tables)}
+            new_rows |= {
+                name: read_table(self.folder, name, conditions) for name in FOLLOWED_TABLES if name not in read
+            }
             cut = [*gone_losses(self.folder, conditions), *cut_streams(self.folder, FOLLOWED_TABLES)]
             losses = loss_rows([*conditions.get("lost", []), *cut])
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
@@ -100,17 +103,25 @@ class Following:
         return Tables(**(empty | self._frames), conditions=self.conditions, is_written=True)
 
     def _read_tables(self) -> Tables:
-        """The tables of a run that has ended: of several hosts those that make sense together."""
-        recorded = tables_of_load(tables(self.folder))
-        if not is_metering_of_hosts(recorded.conditions):
-            return recorded
-        rows: dict[str, Any] = self._all_rows_of_hosts(recorded.conditions)
+        """The tables of a run that has ended, with those of other hosts that make sense together."""
+        recorded = replace(tables_of_load(tables(self.folder)), conditions=self.conditions)
+        if self._frames and self._hosts is not None:
+            rows: dict[str, Any] = {name: self._frames[name] for name in self._hosts.tables}
+        elif has_hosts_at_work(self.folder, self.conditions):
+            rows = self._last_rows_of_hosts(HostStreams(self.folder, self.conditions))
+        else:
+            rows = rows_of_hosts(self.folder, self.conditions) if is_fleet_run(self.conditions) else {}
         return replace(recorded, **rows)
 
-    def _all_rows_of_hosts(self, conditions: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
-        """The rows of a metering of several hosts that has ended."""
-        hosts = hosts_of_run(conditions)
-        return {name: with_processors_apart(read_table(self.folder, name), hosts) for name in WATCHED_TABLES}
+    def _last_rows_of_hosts(self, streams: HostStreams) -> dict[str, pl.DataFrame]:
+        """All rows that are left in the folders of other hosts, and those of hosts whose rows are in the tables."""
+        left = streams.last_rows()
+        if not is_fleet_run(self.conditions):
+            return left
+        for name, rows in rows_of_hosts(self.folder, self.conditions).items():
+            placed = rows.filter(~pl.col(HOST_COLUMN).cast(pl.String).is_in(streams.read_hosts))
+            left[name] = pl.concat([left[name], placed]).sort("at_ns", maintain_order=True) if name in left else placed
+        return left
 
     @property
     def state_word(self) -> str:
@@ -129,9 +140,17 @@ class Following:
         except OSError as error:
             raise BadRun(f"{self.folder} cannot be read any more: {error.strerror}") from error
         if self._run_toml_version != (status.st_mtime_ns, status.st_ino):
-            self.conditions = read_conditions(self.folder)
+            self._run_toml = read_conditions(self.folder)
             self._run_toml_version = (status.st_mtime_ns, status.st_ino)
+        if self._hosts is None and has_hosts_at_work(self.folder, self._run_toml):
+            self._hosts = HostStreams(self.folder, self._run_toml)
+        self.conditions = with_places(self._run_toml, {} if self._hosts is None else self._hosts.places())
         return self.conditions
+
+    def _is_over(self, conditions: Mapping[str, Any]) -> bool:
+        """Whether no more rows come: the run has ended, and so have the records of other hosts."""
+        has_ended = bool(conditions.get("finished")) or not _loadgo.is_being_written(self.folder)
+        return has_ended and not are_hosts_received(self.folder)
 
     def _new_rows_of_drivers(self) -> dict[str, pl.DataFrame]:
         """The new rows of all drivers, if the run has several; empty for any other run."""
@@ -140,13 +159,11 @@ class Following:
         rows = self._drivers.new_rows() if self._drivers is not None else {}
         return {name: frame for name, frame in rows.items() if name in FOLLOWED_TABLES}
 
-    def _new_rows_of_hosts(self, is_over: bool) -> dict[str, pl.DataFrame]:
-        """The new rows of all hosts of a metering of several; empty for anything else. At its end none waits."""
-        if self._hosts is None and has_hosts_at_work(self.folder, self.conditions):
-            self._hosts = HostStreams(self.folder, self.conditions)
-        if self._hosts is None:
-            return {}
-        return self._hosts.last_rows() if is_over else self._hosts.new_rows()
+    def _new_rows_of_hosts(self, conditions: Mapping[str, Any], *, is_over: bool) -> dict[str, pl.DataFrame]:
+        """The new rows of other hosts; empty for a run of this host. At the end no row waits for another."""
+        if self._hosts is not None:
+            return self._last_rows_of_hosts(self._hosts) if is_over else self._hosts.new_rows()
+        return rows_of_hosts(self.folder, conditions) if is_over and is_fleet_run(conditions) else {}
 
     def _new_stream_rows(self, name: str, is_over: bool) -> pl.DataFrame | None:
         """The new rows of a table's stream; None if there are none. Of a run that is over, those before any damage."""

@@ -31,7 +31,7 @@ class FarRecording(ABC):
 
     def __init__(self, address: Address, folder: Path, thread_name: str) -> None:
         """The work at `address` whose records go into `folder`, which lies in the run's folder."""
-        self.address = address
+        self.address, self.folder = address, folder
         self._records = FarRecords(folder)
         self._waiting: list[Frame] = []
         self._waiting_bytes = 0

@@ -17,6 +17,7 @@ from loadgo.hosts.clock import FarClock
 from loadgo.notation.figures import counted, duration, in_words, number, share
 from loadgo.records.drivers import drivers_of_run
 from loadgo.records.fleets import METER_TABLES
+from loadgo.records.host_places import WIDEST_BOUND_NS
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.far_metering import FarMeteringEnd
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from loadgo.running.far_usage import BoundOfUser, UsageCounts
 
-WIDEST_BOUND_NS = 100_000_000
-"""Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
 _LAST_INSTANT_NS = 1 << 62
 """After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _DRIVER = "driver"

@@ -23,8 +23,9 @@ from loadgo.hosts.failures import AgentLost
 from loadgo.hosts.fleet import FleetHost, UserRange, user_ranges
 from loadgo.records.fleets import FLEET_FOLDER, FLEET_KIND
 from loadgo.running.far_metering import FarMetering
-from loadgo.running.fleet_run_folder import EndedHost, HostLoss, complete_fleet_run, tell_unplaced_hosts
+from loadgo.running.fleet_run_folder import EndedHost, complete_fleet_run, tell_unplaced_hosts
 from loadgo.running.kept_connections import connection_for_run
+from loadgo.running.live_places import HostLoss, LivePlaces
 from loadgo.running.other_host import (
     SHARED_NOTE,
     Progress,
@@ -66,22 +67,23 @@ class FleetDriver:
         program, environment = find_agent_program(), user_environment(script, options, folder)
         ranges = user_ranges(self.hosts, options["users"])
         place = Path(folder)
-        try:
-            with catch_stop_signals() as stop, ExitStack() as opened:
-                # Connections come before all agents: an agent ends itself when it hears nothing for 30 s.
-                reached = [self._reach(opened, host, program, environment, stop) for host in self.hosts]
-                at_work = [
-                    self._begin(opened, host, users, program, options, place)
-                    for host, users in zip(reached, ranges, strict=True)
-                ]
-                result = self._drive(script, options, place, report, at_work, stop)
-                for host in at_work:
-                    host.metering.request_end()
-                ended = [host.end() for host in at_work]
-        except BaseException:
-            tell_unplaced_hosts(place, {host.name: host.address for host in self.hosts})
-            raise
-        return complete_fleet_run(place, ended, result)
+        with LivePlaces(place / FLEET_FOLDER) as places:
+            try:
+                with catch_stop_signals() as stop, ExitStack() as opened:
+                    # Connections come before all agents: an agent ends itself when it hears nothing for 30 s.
+                    reached = [self._reach(opened, host, program, environment, stop) for host in self.hosts]
+                    at_work = [
+                        self._begin(opened, host, users, program, options, place)
+                        for host, users in zip(reached, ranges, strict=True)
+                    ]
+                    result = self._drive(script, options, place, _Listeners(report, places), at_work, stop)
+                    for host in at_work:
+                        host.metering.request_end()
+                    ended = [host.end() for host in at_work]
+            except BaseException:
+                tell_unplaced_hosts(place, {host.name: host.address for host in self.hosts})
+                raise
+            return complete_fleet_run(place, ended, result)
 
     def _reach(
         self,
@@ -119,7 +121,7 @@ class FleetDriver:
         script: str,
         options: dict[str, Any],
         folder: Path,
-        report: Callable[[Progress], bool],
+        listeners: _Listeners,
         at_work: Sequence[_HostAtWork],
         stop: threading.Event,
     ) -> Progress:
@@ -132,13 +134,17 @@ class FleetDriver:
 
         def report_with_losses(state: Progress) -> bool:
             (folder / FLEET_FOLDER).mkdir(exist_ok=True)
+            listeners.places.hear(state)
             for host in at_work:
                 host.metering.folder_exists()
                 if host.is_newly_lost():
                     given_up.add(
                         host.users.first, host.users.last, f"{host.host.name} is lost: {host.metering.failure}"
                     )
-            return report(state) and not stop.is_set()
+                listeners.places.tell(
+                    host.metering.folder, host.agent.clock.clock(), host.metering.origin_ns, host.loss
+                )
+            return listeners.report(state) and not stop.is_set()
 
         far: dict[str, Any] = {
             "login": logins[0],
@@ -167,6 +173,15 @@ class FleetDriver:
         sums = {key: sum(int(entry.get(key, 0)) for entry in entries) for key in _SUMMED}
         fleet = {"kind": FLEET_KIND, "name": self.path, "without_lost": self.without_lost, **sums, "hosts": entries}
         return tomlkit.dumps({"system": {**fleet, "login": described[0]["login"]}, "conditions": {}})
+
+
+@dataclass(frozen=True)
+class _Listeners:
+    """The caller and the watchers of a run, who are told of it while it goes."""
+
+    report: Callable[[Progress], bool]
+    """The caller, who may end the run."""
+    places: LivePlaces
 
 
 @dataclass(frozen=True)

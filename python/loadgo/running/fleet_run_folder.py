@@ -37,6 +37,7 @@ from loadgo.running.far_run_folder import (
     write_run_toml,
     write_table,
 )
+from loadgo.running.live_places import HostLoss
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,15 +48,6 @@ _ABOUT = "users logged in to {count} hosts by ssh, and {driver}: response times 
 
 _ORDER = "order of all interactions"
 """The column with the place of an interaction in its table, while its host's usage is charged."""
-
-
-@dataclass(frozen=True)
-class HostLoss:
-    """The loss of a host's agent while users were on the host."""
-
-    reason: str
-    monotonic_ns: int
-    """When it was noticed, on the monotonic clock here."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +84,7 @@ def complete_fleet_run(folder: Path, hosts: Sequence[EndedHost], run_result: dic
         raise BadRun(
             f"{folder} has no meters of its hosts: {refusal}; they are in {folder / FLEET_FOLDER}"
         ) from refusal
-    for host, host_placed in zip(hosts, placed, strict=True):
-        if host_placed.is_placed:
-            shutil.rmtree(folder / FLEET_FOLDER / host.name, ignore_errors=True)
-    with suppress(OSError):  # it stays with the records that have no place
-        (folder / FLEET_FOLDER).rmdir()
+    remove_placed(folder, [host.name for host, rows in zip(hosts, placed, strict=True) if rows.is_placed])
     notes = [note for host_placed in placed for note in host_placed.notes]
     left_behind = [text for host in hosts for text in host.ended.left_behind]
     return {
@@ -104,6 +92,16 @@ def complete_fleet_run(folder: Path, hosts: Sequence[EndedHost], run_result: dic
         "notes": [*run_result["notes"], *notes],
         "left_behind": [*run_result["left_behind"], *left_behind],
     }
+
+
+def remove_placed(folder: Path, names: Sequence[str]) -> None:
+    """Removes the folders of these hosts, whose rows are in the tables; those of others stay."""
+    place = folder / FLEET_FOLDER
+    for name in names:
+        shutil.rmtree(place / name, ignore_errors=True)
+    with suppress(OSError):
+        if not any(path.is_dir() for path in place.iterdir()):
+            shutil.rmtree(place)
 
 
 def tell_unplaced_hosts(folder: Path, addresses: Mapping[str, Address]) -> None:

@@ -32,6 +32,7 @@ from loadgo.running.far_driving import LogInTrial
 from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run, tell_unplaced
 from loadgo.running.kept_connections import connection_for_run
+from loadgo.running.live_places import LivePlaces
 from loadgo.running.stopping import catch_stop_signals
 
 MOST_STARTING_SESSIONS = 8
@@ -116,6 +117,17 @@ class OtherHostDriver:
         self, script: str, options: dict[str, Any], folder: str, report: Callable[[Progress], bool]
     ) -> Progress:
         """Runs a script's text into a folder. Raises what `_loadgo.run_host` raises, and the branches of `NoAgent`."""
+        with LivePlaces(Path(folder) / FAR_FOLDER) as places:
+            return self._run(script, options, folder, report, places)
+
+    def _run(
+        self,
+        script: str,
+        options: dict[str, Any],
+        folder: str,
+        report: Callable[[Progress], bool],
+        places: LivePlaces,
+    ) -> Progress:
         program, environment = find_agent_program(), user_environment(script, options, folder)
         with catch_stop_signals() as stop, connection_for_run(self.host, program, stop) as connection:
             # Before the agent starts: it ends itself when it hears nothing for 30 s.
@@ -137,6 +149,8 @@ class OtherHostDriver:
 
                         def report_with_folder(state: Progress) -> bool:
                             metering.folder_exists()
+                            places.hear(state)
+                            places.tell(metering.folder, agent.clock.clock(), metering.origin_ns, None)
                             return report(state) and not stop.is_set()
 
                         result = self.drivers(script, {**options, **far}, folder, report_with_folder)

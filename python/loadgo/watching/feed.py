@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo.records.fleets import HOST_COLUMN
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, RESPONSE_NS
 from loadgo.watching.memory_holders import Holders
 
@@ -38,10 +39,10 @@ FED_COLUMNS: Mapping[str, Columns] = {
     "phases": _columns("f8 at_ns, w4 phase"),
     "sessions": _columns("u4 user, f8 started_ns ended_ns, w4 outcome"),
     "time": _columns("f8 at_ns span_ns, u4 processor, w4 category, f8 time_ns"),
-    "queue": _columns("f8 at_ns span_ns, w4 measure, f8 value"),
+    "queue": _columns("f8 at_ns span_ns, w4 measure host, f8 value"),
     "faults": _columns("f8 at_ns span_ns, w4 kind, f8 bucket_ns count cpu_ns wait_ns"),
     "memory": _columns(
-        "f8 at_ns span_ns, w4 who, u4 user, f8 resident_bytes device_bytes size_bytes taken_pages brought_pages"
+        "f8 at_ns span_ns, w4 who host, u4 user, f8 resident_bytes device_bytes size_bytes taken_pages brought_pages"
     ),
     "processes": _columns("f8 at_ns span_ns, w4 who, f8 cpu_ns ready_wait_ns"),
     "lost": _columns("f8 at_ns count"),
@@ -50,7 +51,10 @@ FED_COLUMNS: Mapping[str, Columns] = {
         " ready_wait_ns paging_wait_ns io_wait_ns faults_minor faults_major exit_status"
     ),
 }
-"""Columns that the page receives, by table. Small tables come first, so that the page can draw early."""
+"""Columns that the page receives, by table. Small tables come first, so that the page can draw early.
+
+Only rows of several hosts have a host.
+"""
 
 
 @dataclass
@@ -66,7 +70,11 @@ class Feed:
         return [self._message(name, frame) for name, frame in reduced.items() if len(frame)]
 
     def _reduced(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
-        return self._holders.reduced(frame) if table == "memory" else _reduced(table, frame)
+        is_of_one = table == "memory" and HOST_COLUMN not in frame.columns
+        reduced = self._holders.reduced(frame) if is_of_one else _reduced(table, frame)
+        if HOST_COLUMN in FED_COLUMNS[table] and HOST_COLUMN not in reduced.columns:
+            return reduced.with_columns(pl.lit(None, pl.Categorical).alias(HOST_COLUMN))
+        return reduced
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:
         columns = FED_COLUMNS[table]

@@ -8,6 +8,8 @@ from loadgo.documents.palette import STATE_COLORS, category_colors
 from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE
 from loadgo.measures.total_time import HELD_UP_CATEGORIES, KERNEL_CATEGORIES, OWNER_GROUPS, TICK_CATEGORIES, TICK_NS
 from loadgo.notation.terms import CATEGORY_TERMS
+from loadgo.records.host_places import WIDEST_BOUND_NS
+from loadgo.watching.hosts import SILENT_NS
 from loadgo.watching.window import SERVED_STATES_COUNT
 
 TERMS_FILE = "terms.js"
@@ -17,8 +19,9 @@ TERMS_FILE = "terms.js"
 def terms_module() -> bytes:
     """The module: the states of a user; the term, the sentence and the colour of each category, busy ones first.
 
-    It has the limits of other work on a host, too, and the categories and owners that are no other work. A last list is
-    of the idle time that somebody could have used.
+    It has the limits of other work on a host, too, and the categories and owners that are no other work. It has the
+    limits from which a host is late, and its clock is known badly. A last list is of the idle time that somebody could
+    have used.
     """
     categories = {
         stored: {"name": CATEGORY_TERMS[stored].name, "meaning": CATEGORY_TERMS[stored].sentence, "colour": color}
@@ -31,6 +34,7 @@ def terms_module() -> bytes:
         "CATEGORIES": categories,
         "HELD_UP": HELD_UP_CATEGORIES,
         "OWNERS": OWNER_GROUPS,
+        "HOST_LIMITS": {"silent_ns": SILENT_NS, "widest_bound_ns": WIDEST_BOUND_NS},
         "OTHER_WORK": {
             "busy": BUSY_SHARE,
             "noted": NOTED_SHARE,

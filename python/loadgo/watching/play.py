@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from loadgo.notation.figures import counted, digits
+from loadgo.notation.figures import counted, digits, duration
 from loadgo.records.following import Following, latest_ns
+from loadgo.records.host_places import WIDEST_BOUND_NS
 from loadgo.watching.expected import Expected
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
 from loadgo.watching.window import window_of
@@ -67,11 +68,19 @@ def screens(
 
 
 def title_of(conditions: dict[str, object]) -> str:
-    """Title of the screen: the run and its system."""
+    """Title of the screen: the run and its system, and whether the clock of that is known badly."""
     system = conditions.get("system", {})
     facts = system if isinstance(system, dict) else {}
     if hosts := facts.get("hosts"):
         own = f"{counted(len(hosts), 'host')} of {facts.get('name')}"
         return own if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {own}"
     name = str((facts.get("name") if facts.get("kind") == "machine" else facts.get("hostname")) or "this host")
-    return name if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {name}"
+    own = name if conditions.get("kind") == "meter" else f"{conditions.get('name') or 'a run'} on {name}"
+    return own + _doubt(conditions.get("clock"))
+
+
+def _doubt(clock: object) -> str:
+    """The remark that the meters of another host may be of other moments than the answers; empty for a good clock."""
+    bound_ns = clock.get("bound_ns") if isinstance(clock, dict) else None
+    is_rough = isinstance(bound_ns, int) and bound_ns > WIDEST_BOUND_NS
+    return f" (its clock is known within {duration(bound_ns)} only)" if is_rough else ""

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.total_time import is_busy
-from loadgo.records.fleets import HOST_COLUMN
 from loadgo.stats.resample import Floats
 
 
@@ -51,11 +50,3 @@ def busy_series(time: pl.DataFrame, edges: Floats) -> Floats:
     busy = pl.when(category.is_in(busy_categories)).then(pl.col("time_ns")).otherwise(0).sum()
     sums = time.group_by(column_of(edges)).agg(busy.alias("busy"), pl.col("time_ns").sum()).sort("column")
     return filled_series(sums.with_columns(share=pl.col("busy") / pl.col("time_ns")), "share", edges, time)
-
-
-def busy_by_host(time: pl.DataFrame, edges: Floats) -> dict[str, Floats]:
-    """The busy share of each host, the busiest first; empty where the rows are of one."""
-    if HOST_COLUMN not in time.columns:
-        return {}
-    by_host = {str(host): busy_series(rows, edges) for (host,), rows in time.group_by(HOST_COLUMN)}
-    return dict(sorted(by_host.items(), key=lambda own: (-float(np.nanmean(own[1])), own[0])))

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from starlette.applications import Starlette
@@ -20,11 +21,11 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from loadgo.errors import BadRun, LoadgoError
-from loadgo.records.fleet_streams import watched_hosts
 from loadgo.records.following import Following, NewRows, latest_row_ns
 from loadgo.serving.loopback import file_answer, files_of, is_allowed, not_found, page_headers, serve_page
 from loadgo.watching.expected import Model
 from loadgo.watching.feed import Feed, message
+from loadgo.watching.hosts import watched_hosts
 from loadgo.watching.page_terms import TERMS_FILE, terms_module
 from loadgo.watching.part_report import part_report
 from loadgo.watching.play import title_of
@@ -54,6 +55,8 @@ class PageMessages:
     damage: str | None = None
     _feed: Feed = field(default_factory=Feed)
     _reach_ns: int = 0
+    _hosts: list[dict[str, Any]] = field(default_factory=list)
+    """The hosts as the page was told of them last."""
     _more: asyncio.Event = field(default_factory=asyncio.Event)
 
     def read(self) -> None:
@@ -63,12 +66,14 @@ class PageMessages:
         new_messages = (
             self._feed.messages(news) if len(news.get(_LONG_TABLE, ())) <= MOST_MESSAGE_ROWS else self._in_parts(news)
         )
-        if new_messages or reach > self._reach_ns or self.following.ended or first:
-            self._reach_ns = reach
+        hosts = watched_hosts(self.following.conditions)
+        changed = {} if hosts == self._hosts else {"hosts": hosts}
+        if new_messages or reach > self._reach_ns or self.following.ended or first or changed:
+            self._reach_ns, self._hosts = reach, hosts
             state = {"title": title_of(self.following.conditions), "reach_ns": reach, "how": self.following.state_word}
-            hosts = watched_hosts(self.following.conditions)
-            before = [message({**state, **self.settings, "hosts": hosts, "ended": False})] if first else []
-            self.messages += [*before, *new_messages, message(state | {"ended": self.following.ended})]
+            before = [message({**state, **self.settings, **changed, "ended": False})] if first else []
+            last = state | ({} if first else changed) | {"ended": self.following.ended}
+            self.messages += [*before, *new_messages, message(last)]
 
     def _in_parts(self, news: NewRows) -> list[bytes]:
         """Messages of the small tables first, and of the long table in slices, so that the page can draw early."""

@@ -11,3 +11,18 @@ STATE_SIGNS = {
     "not known yet": "?",
 }
 """The character of each state. Their shapes differ, so no colour is needed."""
+
+SHORT_STATE_NAMES = {"not known yet": "not known"}
+"""Shorter names of states before a row."""
+
+
+def legend() -> str:
+    """The sign of each state; the waits stand together."""
+    waits = [state for state in STATE_SIGNS if state.endswith(" wait")]
+    others = [state for state in STATE_SIGNS if state not in ("running", *waits)]
+    running, waiting, rest = (" ".join(map(_signed, states)) for states in (["running"], waits, others))
+    return f"{running}; waits: {waiting}; {rest}"
+
+
+def _signed(state: str) -> str:
+    return f"{STATE_SIGNS[state]} {SHORT_STATE_NAMES.get(state, state.removesuffix(' wait'))}"

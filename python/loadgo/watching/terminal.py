@@ -19,12 +19,10 @@ from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import FaultTimes
+from loadgo.watching.host_rows import busiest_first, host_lines, lost_in_words
 from loadgo.watching.paint import painted
-from loadgo.watching.state_signs import STATE_SIGNS
+from loadgo.watching.state_signs import SHORT_STATE_NAMES, STATE_SIGNS, legend
 from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow, WindowCommand
-
-SHORT_STATE_NAMES = {"not known yet": "not known"}
-"""Shorter names of states before a row."""
 
 LABEL_CHARS = 12
 """Width of the name at the left of a series."""
@@ -74,14 +72,17 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
     head = [_title_line(window, context, width), *_wrapped(answer(window, context.target_ns), width)]
     measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
     system = measured[: max(height - len(head) - 11, 3)]
-    commands = _command_lines(window, context)
-    room = height - len(head) - len(system) - 6 - min(len(commands), 6)
+    hosts, commands = host_lines(window) if window.bands else [], _command_lines(window, context)
+    room = height - len(head) - len(system) - 6 - len(hosts) - min(len(commands), 6)
     users = _user_lines(window, max(room, 3))
     remaining = height - len(head) - len(users) - len(system) - 5
+    hosts, hidden_hosts = hosts[:remaining], len(hosts) - remaining
+    remaining = max(remaining - len(hosts), 1)
     categories = _time_lines(window) if window.bands else []
     further = categories[: max(remaining - len(commands) - 1, 0)]
     further = further if len(further) > 1 else []
     hidden = [
+        _hidden(hidden_hosts, "host"),
         _hidden(len(commands) - remaining, "command" if window.bands else "category"),
         _hidden(len(categories) - max(len(further), 1), "category"),
         _hidden(_rows_without_room(window, max(room, 3)), _row_kind(window)),
@@ -97,12 +98,18 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         (_axis_line(window), "head"),
         *((text, "series") for text in system),
         ("", ""),
-        *((text, "row" if place else "head") for place, text in enumerate(commands[:remaining])),
+        *_headed(hosts),
+        *(_headed(commands[:remaining]) if remaining > 1 or not window.hosts else []),
         *([("", "")] if further else []),
-        *((text, "row" if place else "head") for place, text in enumerate(further)),
+        *_headed(further),
         *([(_left_out_line(left_out, width), "head")] if left_out else []),
         (_own_line(window), "row"),
     ]
+
+
+def _headed(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """The lines with their kinds: rows below a heading."""
+    return [(text, "row" if place else "head") for place, text in enumerate(lines)]
 
 
 def _left_out_line(left_out: Sequence[str], width: int) -> str:
@@ -142,14 +149,14 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     sentence_start = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
     if window.bands and not math.isnan(window.users_share):
         sentence_start += f", {share(window.users_share)} for users"
-    if window.hosts:
-        busiest, shares = next(iter(window.hosts.items()))
-        busy = float(np.nanmean(shares))
-        sentence_start += f", those of {plain(busiest)} most with {share(busy)}"
+    if metered := busiest_first(window.hosts):
+        busy = metered[0].busy_share
+        sentence_start += f", those of {plain(metered[0].name)} most with {share(busy)}"
     p90, others = window.response_ns.get(0.9), _other_work_in_words(window.other_work)
     is_slow = target_ns is not None and p90 is not None and p90 > target_ns
+    lost = lost_in_words(window.hosts)
     if window.bands and window.answered == 0:
-        return f"Nobody was answered in the last {duration(window.width_ns)}; {sentence_start}{others}."
+        return f"{lost}Nobody was answered in the last {duration(window.width_ns)}; {sentence_start}{others}."
     state, state_share = max(window.waiting.items(), key=_share_of_pair, default=("", 0.0))
     is_held_up = state != "running" and state_share >= _HELD_UP_WAIT_SHARE
     why = f"{share(state_share)} of the response time is {_state_in_words(state)}" if is_held_up else ""
@@ -160,7 +167,8 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
         category, part = max(idle, key=_share_of_pair, default=("", 0.0))
         if part > _IDLE_CAUSE_SHARE:
             why = f"{share(part)} of the processors' time they were {category_name(category).replace(':', ',')}"
-    return f"{verdict}: {sentence_start}{p90_in_words}{'; ' + why if why else ''}{others}."
+    why = f"; {why}" if why else ""
+    return f"{lost}{verdict}: {sentence_start}{p90_in_words}{why}{others}."
 
 
 def _unsteady_in_words(window: WatchWindow) -> str:
@@ -204,13 +212,14 @@ def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
 def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     """A band for each user if all have room, else the number of users in each state; without users, the processes."""
     if not window.bands:
-        processes = list((window.hosts or window.processes).items())[:room]
+        hosts = {host.name: host.busy for host in busiest_first(window.hosts)}
+        processes = list((hosts or window.processes).items())[:room]
         return [
             (_series_line(cut(plain(name), LABEL_CHARS - 1), used, 1.0, share), "series") for name, used in processes
         ]
     if len(window.bands) < room:
         bands = [(f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}", "band") for user, band in window.bands.items()]
-        return [*bands, (_legend(), "legend")]
+        return [*bands, (legend(), "legend")]
     most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
     series = _states_in(window)
     rows = [
@@ -219,18 +228,6 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     ]
     heading = f"{'users':<{LABEL_CHARS}}{'':<{len(window.ready)}} {'at last':>8}"
     return [(heading, "head"), *rows]
-
-
-def _legend() -> str:
-    """The sign of each state; the waits stand together."""
-    waits = [state for state in STATE_SIGNS if state.endswith(" wait")]
-    others = [state for state in STATE_SIGNS if state not in ("running", *waits)]
-    running, waiting, rest = (" ".join(map(_signed, states)) for states in (["running"], waits, others))
-    return f"{running}; waits: {waiting}; {rest}"
-
-
-def _signed(state: str) -> str:
-    return f"{STATE_SIGNS[state]} {SHORT_STATE_NAMES.get(state, state.removesuffix(' wait'))}"
 
 
 def _row_name(state: str) -> str:

@@ -15,13 +15,15 @@ import polars as pl
 
 from loadgo.measures.other_work import OtherWork, other_work_in
 from loadgo.measures.total_time import OWNER_GROUPS, is_busy
+from loadgo.records.fleets import is_fleet_run
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.records.phases import unsteady_count
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import FaultTimes, fault_times
+from loadgo.watching.hosts import WindowHost, hosts_in
 from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
-from loadgo.watching.series import busy_by_host, busy_series, column_of, filled_series, mean_series, rows_in_window
+from loadgo.watching.series import busy_series, column_of, filled_series, mean_series, rows_in_window
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -78,8 +80,8 @@ class WatchWindow:
     """Share of each category in the processors' time, over the window. Empty where it was not measured."""
     processes: Mapping[str, Floats]
     """Share of all processors' time by process name, the busiest process first. Empty where it was not measured."""
-    hosts: Mapping[str, Floats]
-    """Busy share of each host's processors, of several hosts that are watched; empty for one."""
+    hosts: tuple[WindowHost, ...]
+    """The hosts of a run or metering of several, in their order; empty for one."""
     users_share: float
     """Share of all users' processes in all processors' time, over the window; NaN where it was not measured."""
     other_work: OtherWork | None
@@ -155,7 +157,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         busy=busy_series(time, edges),
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
-        hosts=busy_by_host(time, edges),
+        hosts=hosts_in(tables, ended, edges),
         users_share=_users_share(rows_in_window(tables.processes, edges), processors),
         other_work=other_work_in(tables, *(rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
@@ -167,7 +169,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         fault_ns=_mean_fault_ns(rows_in_window(faults, edges)),
         fault_cpu=fault_times(window_faults, "cpu_ns", _WAITING_KINDS),
         fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
-        memory=holdings(tables.memory, start_ns, end_ns),
+        memory=None if is_fleet_run(tables.conditions) else holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
         unsteady=unsteady_count(tables.phases, ended),
         per_second=np.histogram(ended["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,

@@ -63,6 +63,16 @@ def test_like_hosts_are_not_told_apart() -> None:
     assert "No host is surely slower than the others" in hosts_line(summary)
 
 
+def test_no_interval_is_shorter_than_the_median_of_the_hosts() -> None:
+    """A host that was calm by chance would be called faster, by a short time and a short interval."""
+    hosts = summarize(fleet_run((1.0,) * 5, seed=3)).hosts
+    known = [(host.ratio or 0.0, host.ratio_low or 0.0, host.ratio_high or 0.0) for host in hosts]
+    assert all(low > 0 for _, low, _ in known)
+    down, up = [low / ratio for ratio, low, _ in known], [high / ratio for ratio, _, high in known]
+    assert down.count(max(down)) >= 3, "half of the hosts and one have the median's, or reach further"
+    assert up.count(min(up)) >= 3
+
+
 def test_a_short_run_says_that_it_cannot_tell() -> None:
     summary = summarize(fleet_run((1.0, 3.0), users=2, passes=2))
     assert "Whether a host is slower than the others is not known" in hosts_line(summary)

@@ -15,7 +15,8 @@ from loadgo.hosts.clock import Exchange, FarClock
 from loadgo.hosts.fleet import UserRange
 from loadgo.records.fleets import FLEET_FOLDER, METER_TABLES
 from loadgo.running.far_metering import FarMeteringEnd
-from loadgo.running.fleet_run_folder import EndedHost, HostLoss, complete_fleet_run, tell_unplaced_hosts
+from loadgo.running.fleet_run_folder import EndedHost, complete_fleet_run, tell_unplaced_hosts
+from loadgo.running.live_places import HostLoss
 from support.places import PROJECT
 
 RECORDED = PROJECT / "tests" / "runs" / "reported" / "live-exact"

@@ -29,7 +29,7 @@ export function plotOf(width, height, { start, end }, most) {
 }
 
 /** Draws lines and labels: 0, the half and the whole of `most` in `words`, and round moments. */
-export function drawAxes(pen, plot, { start, end }, most, words, ink) {
+export function drawAxes(pen, plot, window, most, words, ink) {
   pen.font = "11px system-ui, sans-serif";
   pen.lineWidth = 1;
   pen.textAlign = "right";
@@ -41,7 +41,13 @@ export function drawAxes(pen, plot, { start, end }, most, words, ink) {
     pen.fillStyle = ink("--faint");
     pen.fillText(brief(words(value)), plot.left - 5, y, plot.left - 6);
   }
+  drawMoments(pen, plot, window, ink);
+}
+
+/** Draws lines and labels of round moments. */
+export function drawMoments(pen, plot, { start, end }, ink) {
   const step = momentStep(start, end, plot.width, 90);
+  pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "top";
   for (let place = Math.ceil(start / step - 1e-9); place * step <= end; place++) {
     const x = plot.x(place * step), text = momentLabel(place * step, step), half = pen.measureText(text).width / 2;

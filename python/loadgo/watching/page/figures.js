@@ -35,7 +35,6 @@ export function figures(store, window, bands) {
     responses: overTime(store, late, window),
     time: shares(store, window),
     processes: processes(store, window),
-    hosts: hosts(store, window),
     usersShare: usersShare(store, window),
     otherWork: otherWork(store, window),
     lost: lost(store, end),
@@ -124,7 +123,7 @@ function overTime(store, late, { start, end, bins }) {
 export function isIdle(category) { return category.startsWith("idle") || category === "steal" || category === "iowait"; }
 
 /** Calls `use(row, column)` for each row whose span touches the window; the column is that in which the span begins, or the first. Returns the column before which the last span ends. */
-function spanned(table, { start, end, columns }, use) {
+export function spanned(table, { start, end, columns }, use) {
   const [from, to] = table.between(start, end), width = (end - start) / columns, { at_ns: at, span_ns: span } = table.columns;
   let last = start;
   for (let row = from; row < to || (row < table.rows && at[row] - span[row] < end); row++) {
@@ -135,7 +134,7 @@ function spanned(table, { start, end, columns }, use) {
 }
 
 /** Means of columns; where spans are longer than columns, one holds until the next, the last to its span's end. */
-function rate(sums, spans, until) {
+export function rate(sums, spans, until) {
   const values = sums.map((sum, column) => spans[column] ? sum / spans[column] : NaN), at = [...values.keys()].filter(column => !Number.isNaN(values[column]));
   at.forEach((column, place) => values.fill(values[column], column, place + 1 < at.length ? at[place + 1] : Math.max(until, column + 1)));
   return values;
@@ -181,25 +180,9 @@ function shares(store, window) {
   return [...found.values()].map(one => ({ name: one.name, share: one.share / total, drawn: rate(one.drawn, spans, until) })).sort((a, b) => b.share - a.share);
 }
 
-/** The busy share of each of several hosts, the busiest first; empty for one. */
-function hosts(store, window) {
-  const table = store.tables.time, idle = (table.words.category || []).map(isIdle);
-  const found = store.settings.hosts.map(one => ({ ...one, sums: new Float64Array(window.columns), spans: new Float64Array(window.columns), busy: 0, all: 0 }));
-  if (!found.length || !table.rows) return [];
-  const until = spanned(table, window, (row, column) => {
-    const processor = table.columns.processor[row], time = table.columns.time_ns[row], one = found.find(one => one.first <= processor && processor <= one.last);
-    if (!one) return;
-    one.spans[column] += time;
-    one.all += time;
-    if (!idle[table.columns.category[row]]) { one.sums[column] += time; one.busy += time; }
-  });
-  return found.filter(one => one.all).map(one => ({ name: one.name, share: one.busy / one.all, cpu: rate(one.sums, one.spans, until), ready: new Float64Array(window.columns) }))
-    .sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1));
-}
-
-/** The processes that used most as bands: what they ran and waited for a processor, as shares of all processors. Of several hosts, each with its busy share. */
+/** The processes that used most as bands: what they ran and waited for a processor, as shares of all processors. */
 export function processBands(store, window) {
-  const most = store.settings.hosts.length ? hosts(store, window) : processes(store, window), all = STATES.length, columns = window.columns, values = new Float32Array(most.length * columns * all);
+  const most = processes(store, window), all = STATES.length, columns = window.columns, values = new Float32Array(most.length * columns * all);
   most.forEach((one, lane) => {
     for (let column = 0; column < columns; column++) {
       const ran = one.cpu[column] || 0, into = (lane * columns + column) * all;
@@ -329,7 +312,7 @@ export function heat(store, window, per) {
 /** Resident memory by who has it, all users together, column by column, in bytes. */
 function memory(store, window) {
   const table = store.tables.memory, found = new Map();
-  if (!table.rows) return { memory: [] };
+  if (!table.rows || store.settings.hosts.length) return { memory: [] };
   const until = spanned(table, window, (row, column) => {
     const resident = table.columns.resident_bytes[row], name = table.word("who", row);
     if (table.columns.user[row] !== NONE || resident !== resident) return;
@@ -343,7 +326,7 @@ function memory(store, window) {
 /** The memory table's last span in the window: everybody's, and of users those that have most; taken and brought over the window. */
 export function memoryRows(store, window) {
   const table = store.tables.memory, found = new Map();
-  if (!table.rows) return [];
+  if (!table.rows || store.settings.hosts.length) return [];
   const [from, to] = table.between(window.start, window.end), told = table.columns;
   for (let row = from; row < to; row++) {
     const user = told.user[row], name = user === NONE ? table.word("who", row) : `user ${user}`;

@@ -4,6 +4,8 @@ import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, binsOf, figures, processBands, series } from "./figures.js";
 import { $, charts, drawDetail, drawMoving, drawSettled, prepare, target, write } from "./panels.js";
+import { drawHostMeters, drawHosts, prepareHosts } from "./host_panels.js";
+import { hostBands, hostFigures, hostMeters } from "./hosts.js";
 import { listenToCharts, reportOf } from "./pointer.js";
 import { drawBands, drawChosen, gutter } from "./pictures.js";
 import { Store } from "./store.js";
@@ -49,8 +51,11 @@ function draw() {
   if (!opened) open();
   const window = windowNow();
   document.querySelectorAll(".of-users").forEach(part => { part.hidden = !everybody(); });
+  const hosts = store.settings.hosts.length > 0;
+  document.querySelectorAll(".of-one").forEach(part => { part.hidden = hosts; });
+  $("hosts-part").hidden = !hosts;
   $("expected-part").hidden = !store.expected;
-  bands = everybody() ? store.users.bands(window.start, window.end, window.columns, window.only) : processBands(store, window);
+  bands = everybody() ? store.users.bands(window.start, window.end, window.columns, window.only) : hosts ? hostBands(store, window) : processBands(store, window);
   $("users-part").hidden = !bands.lanes.length;
   if (bands.lanes.length) {
     if (view.lane !== null) view.lane = Math.min(view.lane, bands.lanes.length - 1);
@@ -62,6 +67,7 @@ function draw() {
   }
   const moving = { ...window, rough: bands !== null && bands.rough };
   drawMoving(series(store, moving), everybody() ? answers(store, moving) : null, told && !view.drag && !view.playing ? responses() : null, target(store), window);
+  if (hosts) drawHostMeters(hostMeters(store, window), window);
   if (!$("moment").matches(":active")) $("moment").value = Math.round(1000 * window.end / store.reach);
   $("moment").setAttribute("aria-valuetext", moment(window.end));
   clearTimeout(settled);
@@ -75,12 +81,13 @@ function draw() {
 function settle() {
   if (view.drag && view.drag.moved) return;
   const window = windowNow();
-  told = figures(store, window, bands);
+  told = { ...figures(store, window, bands), hosts: hostFigures(store, window) };
   const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
   const damaged = store.damage ? `${store.damage}; below is what was read before. ` : "";
   const mode = view.playing ? "played" : view.end !== null && !(store.ended && view.end >= store.reach) ? "held" : store.damage ? "not followed any more" : store.how;
   drawMoving(found, everybody() ? answers(store, window) : null, responses(), target(store), window);
   drawSettled(store, window, told);
+  if (told.hosts.length) drawHosts(told.hosts, window, everybody() > 0, target(store));
   expectation(store, told, found);
   drawDetail(store, view.row);
   say("answer", damaged + sentence);
@@ -240,6 +247,7 @@ function click(across, down) {
 function showStretch([start, end]) { [view.width, view.before] = [Math.max(end - start, NARROWEST), null]; at(end); }
 
 prepare();
+prepareHosts();
 listen();
 listenToCharts(charts, windowNow, showStretch);
 globalThis.loadgo = { store, view, measured, windowNow, figures: () => told, bands: () => bands };

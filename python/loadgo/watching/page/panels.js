@@ -19,7 +19,7 @@ export function write(element, text) {
 
 const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
                 ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
-const TITLES = Object.fromEntries(SERIES);
+const TITLES = {};
 
 /** The small charts by name, as they were drawn last: {element, columns, redraw(), words(column)}. */
 export const charts = new Map();
@@ -30,19 +30,27 @@ export const pointed = { moment: null, stretch: null, anchor: null };
 export function prepare() {
   for (const [at, state] of STATES.entries()) { const item = entry(COLOURS[at], state); item.classList.toggle("of-users", at > 1); $("legend").append(item); }
   for (const [name, title] of SERIES) {
-    const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas"), value = document.createElement("p");
-    [part.id, now.id, drawn.id, value.id, now.className, value.className] = [`part-${name}`, `now-${name}`, `series-${name}`, `value-${name}`, "now", "about value"];
-    head.append(title, now);
-    drawn.setAttribute("height", name === "account" || name === "memory" ? "140" : "104");
-    drawn.setAttribute("role", "img");
-    drawn.tabIndex = 0;
-    drawn.setAttribute("aria-describedby", `value-${name}`);
-    value.setAttribute("aria-live", "polite");
-    part.append(head, drawn, value);
+    const part = chartPart(name, title, name === "account" || name === "memory" ? 140 : 104);
     if (name === "account" || name === "memory") { const list = document.createElement("ul"); list.id = `legend-${name}`; part.append(list); }
     if (name === "answers" || name === "responses") part.className = "of-users";
+    if (name === "memory") part.className = "of-one";
     $("series").append(part);
   }
+}
+
+/** The place of a small chart: its heading, the chart, and a line for its value at a moment. */
+export function chartPart(name, title, height) {
+  const part = document.createElement("section"), head = document.createElement("h2"), now = document.createElement("span"), drawn = document.createElement("canvas"), value = document.createElement("p");
+  [part.id, now.id, drawn.id, value.id, now.className, value.className] = [`part-${name}`, `now-${name}`, `series-${name}`, `value-${name}`, "now", "about value"];
+  TITLES[name] = title;
+  head.append(title, now);
+  drawn.setAttribute("height", String(height));
+  drawn.setAttribute("role", "img");
+  drawn.tabIndex = 0;
+  drawn.setAttribute("aria-describedby", `value-${name}`);
+  value.setAttribute("aria-live", "polite");
+  part.append(head, drawn, value);
+  return part;
 }
 
 function entry(colour, name) {
@@ -62,7 +70,7 @@ function known(values) { return Array.from(values).filter(value => !Number.isNaN
 function mean(values) { const told = known(values); return told.length ? told.reduce((a, b) => a + b, 0) / told.length : null; }
 
 /** The heading of a chart: its title, and what there is to say of the window, if anything. */
-function headed(name, text) {
+export function headed(name, text) {
   const now = $(`now-${name}`), title = TITLES[name] + (text ? ": " : "");
   if (now.previousSibling.textContent !== title) now.previousSibling.textContent = title;
   write(now, text);
@@ -80,7 +88,7 @@ function series(name, values, words, window, { caption = null, most = true, ...s
 }
 
 /** Draws a small chart, and keeps how, so that what is pointed at can be drawn over it; `legend(column)` fills the legend of a chart that has one. */
-function show(name, columns, window, draw, words, legend = null) {
+export function show(name, columns, window, draw, words, legend = null) {
   const element = $(`series-${name}`);
   const redraw = () => { draw(); drawPointed(element, window, pointed.moment, pointed.stretch); };
   charts.set(name, { element, columns, window, redraw, words, legend });
@@ -191,9 +199,8 @@ export function drawSettled(store, window, told) {
   rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [nameOf(name, store.ended), share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
   rows("waiting", ["user", "of all waits", "mean", "longest"], told.waiting.most.map(one => [`user ${one.user}`, share(one.sum / told.waiting.total), duration(one.each), duration(one.longest)]));
   rows("time", ["category", "share"], told.time.filter(one => one.share > 0).map(one => [term(one.name), share(one.share)]));
-  const used = told.hosts.length ? told.hosts : told.processes;
-  rows("processes", told.hosts.length ? ["host", "busy"] : ["process", "share"], used.map(one => [one.name, share(one.share)]));
-  $("processes-part").hidden = !used.length;
+  rows("processes", ["process", "share"], told.processes.map(one => [one.name, share(one.share)]));
+  $("processes-part").hidden = !told.processes.length;
   stack("account", inPaletteOrder(told.time).map(one => ({ ...one, name: term(one.name)[0], colour: colour(one.name) })), 1, share, window);
   memory(store, window);
   for (const [id, per, what] of [["heat-cpu", "cpu_ns", "processor time"], ["heat-wait", "wait_ns", "wait"]]) drawOneHeat(store, window, id, per, what);

@@ -1,5 +1,5 @@
 // Canvases: bands of users, series against time, stacked areas, heat maps.
-import { drawAxes, momentLabel, momentStep, plotOf, roundUp } from "./axes.js";
+import { ABOVE, BELOW, drawAxes, drawMoments, momentLabel, momentStep, plotOf, roundUp } from "./axes.js";
 import { COLOURS, STATES } from "./states.js";
 
 export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
@@ -131,6 +131,71 @@ export function drawSeries(element, values, { start, end, words, top = null, ove
     pen.stroke();
     pen.setLineDash([]);
   }
+}
+
+const LANE_HEIGHTS = [[8, 30], [24, 20], [Infinity, 14]], DOT = 1.6;
+
+/**
+ * A lane of bars for each of `lanes`, {name, values, dots, lost, told}, with the name at the left and the figure of the window at the right; all up to `most`.
+ * From the moment at which a lane was lost it is hatched; `bound` is a line across each.
+ */
+export function drawLanes(element, lanes, most, { start, end, bound }) {
+  const each = LANE_HEIGHTS.find(([count]) => lanes.length <= count)[1];
+  element.dataset.tall = lanes.length * each + ABOVE + BELOW;
+  const [pen, width, height] = surface(element), plot = plotOf(width, height, { start, end }, 1), line = ink("--line"), tall = each - 3;
+  drawMoments(pen, plot, { start, end }, ink);
+  lanes.forEach(({ name, values, dots, lost, told }, place) => {
+    const floor = plot.top + (place + 1) * each - 1, step = plot.width / Math.max(values.length, 1), y = value => floor - Math.min(value / most, 1) * tall;
+    pen.fillStyle = line;
+    pen.fillRect(plot.left, floor, plot.width, 1);
+    pen.fillStyle = ink("--drawn");
+    values.forEach((value, at) => { if (value > 0) pen.fillRect(plot.left + at * step, Math.min(y(value), floor - 1), step + 0.5, floor - Math.min(y(value), floor - 1)); });
+    pen.fillStyle = ink("--ink");
+    for (const [at, value] of dots) { pen.beginPath(); pen.arc(plot.x(at), y(value), DOT, 0, 7); pen.fill(); }
+    if (bound) { pen.fillStyle = ink("--bad"); pen.fillRect(plot.left, y(bound), plot.width, 1); }
+    if (lost !== null) hatch(pen, plot, Math.max(plot.x(lost), plot.left), floor - tall, tall);
+    write(pen, plot, name, told, floor - tall / 2, lost !== null);
+  });
+}
+
+/** Lines over what comes after a loss. */
+function hatch(pen, plot, from, top, tall) {
+  const right = plot.left + plot.width;
+  if (from >= right) return;
+  pen.save();
+  pen.beginPath();
+  pen.rect(from, top, right - from, tall);
+  pen.clip();
+  pen.strokeStyle = ink("--faint");
+  pen.globalAlpha = 0.5;
+  pen.beginPath();
+  for (let x = from - tall; x < right; x += 6) { pen.moveTo(x, top + tall); pen.lineTo(x + tall, top); }
+  pen.stroke();
+  pen.restore();
+}
+
+/** The name of a lane, cut to its room, and its figure at the right on a ground of its own. */
+function write(pen, plot, name, told, middle, lost) {
+  pen.font = "11px system-ui, sans-serif";
+  pen.textBaseline = "middle";
+  pen.textAlign = "right";
+  pen.fillStyle = ink(lost ? "--bad" : "--ink");
+  pen.fillText(cut(pen, name, plot.left - 8), plot.left - 5, middle);
+  const text = lost ? "lost" : told, room = pen.measureText(text).width + 6, right = plot.left + plot.width;
+  pen.globalAlpha = 0.8;
+  pen.fillStyle = ink("--ground");
+  pen.fillRect(right - room, middle - 7, room, 14);
+  pen.globalAlpha = 1;
+  pen.fillStyle = ink(lost ? "--bad" : "--ink");
+  pen.fillText(text, right - 3, middle);
+  pen.textAlign = "left";
+}
+
+/** As much of a text as has room, with an ellipsis where it is cut. */
+function cut(pen, text, room) {
+  let shown = text;
+  while (shown.length > 1 && pen.measureText(shown === text ? shown : `${shown}…`).width > room) shown = shown.slice(0, -1);
+  return shown === text ? text : `${shown}…`;
 }
 
 /** Parts one upon another against time: [{name, drawn, colour}], and the height that is full. */

@@ -12,7 +12,7 @@ export function reportOf(start, end) { return `report?from=${Math.max(0, Math.fl
 /** Listens in every chart; `show(stretch)` makes the page show a stretch alone. */
 export function listenToCharts(charts, windowNow, show) {
   shown = charts;
-  for (const element of document.querySelectorAll("#series canvas")) {
+  for (const element of document.querySelectorAll("#series canvas, #by-host canvas")) {
     const at = event => {
       const { start, end } = windowNow(), part = (event.offsetX - LEFT) / Math.max(element.clientWidth - LEFT - 1, 1);
       return start + Math.max(0, Math.min(1, part)) * (end - start);
