@@ -69,7 +69,7 @@ def test_what_is_lost_or_late_is_no_ground(good: RunFacts) -> None:
 
 
 def test_lost_records_are_told_before_the_driver_and_other_work(good: RunFacts) -> None:
-    """What the figures cover comes first; a law that lost records break is not called a riddle."""
+    """Losses come first, and a law that they break is not called a riddle."""
     late = replace(good.driver, host_share=0.2)
     lost = Loss("record", "No space left on device", 7)
     audit = None if good.audit is None else replace(good.audit, verdict="broken")
