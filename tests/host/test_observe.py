@@ -17,7 +17,7 @@ from loadgo.observation.observe import observe
 from support.accounting_records import EPOCH_S, MadeProcess, MadeSession, written_accounting
 
 CPU_MS = {"burn-short": 250, "burn-long": 600}
-PASSES = 3
+PASSES = 2
 KERNEL_ERROR = 0.25
 """The kernel counts these times by ticks, of which a busy virtual machine loses some."""
 ACCOUNTING_FILES = [Path("/var/log/account/pacct"), Path("/var/account/pacct")]

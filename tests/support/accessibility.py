@@ -13,9 +13,17 @@ LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1100, "light"), (110
 """Widths and colours in which a page is tested."""
 
 
-def serious(page: Page) -> list[str]:
-    """Rules of axe-core that the page breaks seriously or critically, with the first place of each."""
-    found = Axe().run(page).response["violations"]
+COLOUR_RULES = {"runOnly": {"type": "tag", "values": ["cat.color"]}}
+"""Those rules of axe-core that look at colours: contrast, and links that are known by their colour alone."""
+
+
+def serious(page: Page, *, only_colours: bool = False) -> list[str]:
+    """Rules of axe-core that the page breaks seriously or critically, with the first place of each.
+
+    With `only_colours` the rules are those about colours: enough for a page that was judged in other colours before.
+    """
+    options = {"resultTypes": ["violations"]} | (COLOUR_RULES if only_colours else {})
+    found = Axe().run(page, options=options).response["violations"]
     return [
         f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +27,15 @@ def frame(rows: Sequence[dict[str, Any]], table: str) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=COLUMNS_BY_TABLE[table], orient="row")
 
 
+@cache
+def empty_frames() -> dict[str, pl.DataFrame]:
+    """Each table without rows, made once: no test changes a frame in place."""
+    return {name: frame([], name) for name in COLUMNS_BY_TABLE}
+
+
 def empty_run(**conditions: object) -> Tables:
     """A run in which nothing happened."""
-    frames = {name: frame([], name) for name in COLUMNS_BY_TABLE}
-    return Tables(**frames, conditions={"finished": True, "outcome": "done"} | conditions)
+    return Tables(**empty_frames(), conditions={"finished": True, "outcome": "done"} | conditions)
 
 
 def interaction(user: int, sent_s: float, response_s: float | None, **changes: object) -> dict[str, Any]:
@@ -133,11 +139,12 @@ def _row(
 
 def _with_phases(rows: list[dict[str, Any]], users: int, lines_per_user: int) -> Tables:
     rows.sort(key=lambda row: row["ready_ns"])
-    sent: dict[int, list[int]] = {}
+    first_sent: dict[int, int] = {}
+    ends: dict[int, int] = {}
     for row in rows:
-        sent.setdefault(row["user"], []).append(row["sent_ns"])
-    steady = max(times[0] for times in sent.values())
-    ends = {user: max(row["ready_ns"] for row in rows if row["user"] == user) for user in sent}
+        first_sent.setdefault(row["user"], row["sent_ns"])
+        ends[row["user"]] = row["ready_ns"]
+    steady = max(first_sent.values())
     ramp_down, end = max(min(ends.values()), steady + 1), max(ends.values())
     for row in rows:
         row["phase"] = "warm-up" if row["sent_ns"] < steady else "steady" if row["sent_ns"] < ramp_down else "ramp-down"

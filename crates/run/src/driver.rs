@@ -10,6 +10,7 @@ use loadgo_core::system::System;
 use loadgo_host::refusal::Refusal;
 use loadgo_store::{DriverRecorder, RowSender};
 use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
@@ -59,6 +60,8 @@ pub(crate) struct Driver {
     /// `None` after the thread has been joined.
     thread: Option<JoinHandle<DriverResult>>,
     stop: StopRequest,
+    /// Whether the users are done. The thread itself ends a moment later.
+    done: Arc<AtomicBool>,
 }
 
 impl Driver {
@@ -71,11 +74,13 @@ impl Driver {
         start_system: impl FnOnce(&DriverArguments) -> Result<(S, DriverReady), RunRefusal> + Send + 'static,
     ) -> Result<(Driver, DriverReady), RunRefusal> {
         let (begun_sender, begun_receiver) = mpsc::channel();
-        let (stop, waiter) = (order.stop.clone(), thread::current());
+        let (stop, waiter, done) = (order.stop.clone(), thread::current(), Arc::new(AtomicBool::new(false)));
+        let done_here = Arc::clone(&done);
         let work = move || match start_system(&order) {
             Ok((system, begun)) => {
                 let _ = begun_sender.send(Ok(begun));
                 let driven = drive_on(system, order);
+                done_here.store(true, Ordering::Release);
                 waiter.unpark();
                 driven
             }
@@ -85,7 +90,7 @@ impl Driver {
             }
         };
         let thread = thread::Builder::new().name("loadgo-driver".into()).spawn(work);
-        let driver = Driver { thread: Some(thread.map_err(RunRefusal::from_kernel)?), stop };
+        let driver = Driver { thread: Some(thread.map_err(RunRefusal::from_kernel)?), stop, done };
         match begun_receiver.recv() {
             Ok(begun) => Ok((driver, begun?)),
             Err(_) => Err(driver
@@ -100,9 +105,10 @@ impl Driver {
         self.stop.set();
     }
 
-    /// Whether the thread has ended.
+    /// Whether the users are done, or the thread has ended. A thread that wakes the waiter has not ended yet, so that the
+    /// waiter would wait a whole period more for that alone.
     pub(crate) fn is_over(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+        self.done.load(Ordering::Acquire) || self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Stops the users who are still there, and waits for the thread.
@@ -114,11 +120,10 @@ impl Driver {
     }
 
     fn join(&mut self) -> thread::Result<DriverResult> {
-        let Some(thread) = self.thread.take() else { return Ok(DriverResult::default()) };
-        if !thread.is_finished() {
+        if !self.is_over() {
             self.stop();
         }
-        thread.join()
+        self.thread.take().map_or_else(|| Ok(DriverResult::default()), JoinHandle::join)
     }
 }
 

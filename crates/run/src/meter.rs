@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicI32;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -256,14 +256,17 @@ impl<F: FnMut(&MeteringProgress<'_>) -> Decision> MeteringLoop<'_, F> {
     /// Samples until the command ends, whatever the caller decides.
     fn while_it_runs(&mut self, oneshot: &mut Oneshot) -> io::Result<CommandRun> {
         let (command, origin_ns, waiter) = (&self.order.command, self.origin_ns, thread::current());
+        // The thread itself ends a moment after it has woken this one, and after a panic without a word.
+        let has_ended = AtomicBool::new(false);
         thread::scope(|scope| {
-            let running = scope.spawn(move || {
+            let running = scope.spawn(|| {
                 let ran = oneshot.run(command, Streams::Inherited, Warmth::AsItIs);
                 let ended = Instant(monotonic_ns() - origin_ns);
+                has_ended.store(true, Ordering::Release);
                 waiter.unpark();
                 ran.map(|run| (run, ended))
             });
-            self.sample_until(|| running.is_finished());
+            self.sample_until(|| has_ended.load(Ordering::Acquire) || running.is_finished());
             running.join().expect("running a command does not panic")
         })
     }

@@ -131,7 +131,8 @@ impl Running {
         self.watch(&spec, when_full, &progress, decide)
     }
 
-    /// Waits until the driver's thread has ended. Stops it if the caller decides so, or if nothing more can be recorded.
+    /// Waits until the driver's users are done, and tells the caller that too. Stops the driver if the caller decides so, or if
+    /// nothing more can be recorded.
     fn watch(
         &mut self,
         spec: &RunSpec,
@@ -140,8 +141,12 @@ impl Running {
         decide: &mut dyn FnMut(&Progress) -> Decision,
     ) -> Result<bool, RunRefusal> {
         let (mut decision, mut unrecorded) = (Decision::Continue, false);
-        while let Some(driver) = self.driver.as_ref().filter(|driver| !driver.is_over()) {
-            if !unrecorded && self.recording.as_ref().is_some_and(|recording| is_recording_impossible(recording, when_full)) {
+        while let Some(driver) = &self.driver {
+            let is_over = driver.is_over();
+            if !is_over
+                && !unrecorded
+                && self.recording.as_ref().is_some_and(|recording| is_recording_impossible(recording, when_full))
+            {
                 unrecorded = true;
                 driver.stop();
             }
@@ -152,6 +157,9 @@ impl Running {
                 driver.stop();
             }
             self.beside_programs.reap_ended();
+            if is_over {
+                break;
+            }
             thread::park_timeout(LOOK_EVERY);
         }
         match decision {

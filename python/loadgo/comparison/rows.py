@@ -322,13 +322,22 @@ def _summed(resamples: list[_ResampledSides], name: str, indices: list[int], wei
     """A measure's sum over rows in all resamples, with the spread of interactions where the interval needs it."""
     sums = []
     for a, b, together in resamples:
-        before, after = (side.means[name][:, indices] @ weights if name in side.means else None for side in (a, b))
+        before, after = (
+            _weighted_sum(side.means[name], indices, weights) if name in side.means else None for side in (a, b)
+        )
         sums.append(Resampled(before, after, (a.units, b.units), together))
     if are_two_independent_ways(sums):
         a, b, _ = resamples[0]
         spreads = _interactions(a, name, indices, weights), _interactions(b, name, indices, weights)
         sums[0] = replace(sums[0], interactions=spreads)
     return sums
+
+
+def _weighted_sum(means: Floats, indices: list[int], weights: Floats) -> Floats:
+    """The weighted sum of some rows in each resample. Most sums have a single row, and need no matrix product."""
+    is_single = len(indices) == 1
+    total: Floats = means[:, indices[0]] * weights[0] if is_single else means[:, indices] @ weights
+    return total
 
 
 def _interactions(side: ResampledRows, name: str, indices: list[int], weights: Floats) -> Spread | None:

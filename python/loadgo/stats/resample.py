@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,21 +40,34 @@ FEWEST_STRETCH_INTERACTIONS = 9
 
 _SEED = 19730517
 _MOST_GROUPS = 1024
+_MOST_KEPT_UNITS = 64
+"""Most units whose weights are kept for further calls: a megabyte for each seed."""
+_MOST_KEPT_DRAWS = 16
 
 
 def drawn(units: int, seed: int = _SEED, replicates: int = DEFAULT_REPLICATES) -> Floats:
     """The weight of each unit in each resample, of shape (1 + replicates, groups of units). Row 0 has each unit once.
 
     More than 1024 units are drawn in groups (`grouped`). With fewer than 5 units there is only row 0. The same seed
-    gives the same weights.
+    gives the same weights. They cannot be written to, since weights of few units are kept for the next call.
     """
-    groups = min(units, _MOST_GROUPS)
-    once = np.ones((1, groups))
-    if units < FEWEST_UNITS:
-        return once
-    random = np.random.default_rng(seed)
-    resamples = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates)
-    return np.vstack([once, resamples.astype(np.float64)])
+    draw = _kept_draws if units <= _MOST_KEPT_UNITS else _new_draws
+    return draw(min(units, _MOST_GROUPS), seed, replicates)
+
+
+def _new_draws(groups: int, seed: int, replicates: int) -> Floats:
+    """The weights that `drawn` describes, of so many groups."""
+    weights: Floats = np.ones((1, groups))
+    if groups >= FEWEST_UNITS:
+        random = np.random.default_rng(seed)
+        resamples = random.multinomial(groups, np.full(groups, 1 / groups), size=replicates)
+        weights = np.vstack([weights, resamples.astype(np.float64)])
+    weights.flags.writeable = False
+    return weights
+
+
+_kept_draws = lru_cache(_MOST_KEPT_DRAWS)(_new_draws)
+"""The weights of few units, which the same figures of many runs draw again and again: stretches, users of a trial."""
 
 
 def grouped(sums: Floats) -> Floats:
@@ -84,8 +97,8 @@ def interval_of(values: Floats, units: int, degrees: int | None = None) -> Inter
         half = student_reach(degrees) * float(resamples.std()) * float(np.sqrt(units / (units - 1)))
         return Interval(float(values[0]) - half, float(values[0]) + half)
     tail = _tail(units, degrees)
-    ascending = np.sort(resamples)
-    return Interval(_interpolated(ascending, tail), _interpolated(ascending, 1 - tail))
+    resamples.sort()  # in place: they are a copy of the finite values
+    return Interval(_interpolated(resamples, tail), _interpolated(resamples, 1 - tail))
 
 
 def _interpolated(ascending: Floats, probability: float) -> float:
