@@ -13,8 +13,10 @@ use std::os::fd::OwnedFd;
 use std::ptr;
 
 const STACK_BYTES: usize = 64 * 1024;
-const ROWS: u16 = 24;
-const COLUMNS: u16 = 80;
+/// Rows of each session's terminal.
+pub const ROWS: u16 = 24;
+/// Columns of each session's terminal.
+pub const COLUMNS: u16 = 80;
 const DEFAULT_TIMER_SLACK_NS: libc::c_ulong = 50_000;
 
 /// A program ready to be executed, with its arguments allocated beforehand.

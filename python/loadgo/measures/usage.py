@@ -30,6 +30,7 @@ OUTCOME_COUNTS = (
         for name in ("ok", "failed", "timeouts", "died", "unconfirmed")
     ),
     (pl.col("exit_status") == NOT_FOUND_STATUS).sum().alias("not_found"),
+    ((pl.col("outcome").cast(pl.String) == "unconfirmed") & pl.col("ready_ns").is_null()).sum().alias("unseen"),
 )
 """The aggregates of interactions that `outcomes_in` reads."""
 
