@@ -112,6 +112,7 @@ EXPECTED = {
     "light": None,
     "typical-user-c": 9,
     "remote-jobs": 11,
+    "editor": 14,
 }
 
 
@@ -126,6 +127,8 @@ def test_every_bundled_script_is_looked_at_here() -> None:
 def test_a_bundled_script_runs_with_every_status_as_expected(script: str, bench: Bench) -> None:
     if script == "typical-user-c" and shutil.which("cc") is None:
         pytest.skip("there is no cc here: install gcc")
+    if script == "editor" and not (shutil.which("vim") and shutil.which("less")):
+        pytest.skip("vim or less is missing here: apt install vim less")
     options = ("--users", "2", "--passes", "1", "--think", "none", "--typing", "none")
     kept = bench.run(script, *options, "--fail-if", "errors > 0 or unconfirmed > 0")
     assert set(kept.interactions["outcome"].to_list()) == {"ok"}

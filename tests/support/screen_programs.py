@@ -70,6 +70,7 @@ count = 0
 while not select.select([0], [], [], 0.01)[0]:
     count += 1
     draw(b"\\x1b[2;1H%d" % count)
+os.read(0, 1)
 leave()
 """
 )

@@ -133,12 +133,13 @@ fn name_end(notation: &str, at: usize) -> Result<usize, SyntaxMistake> {
 }
 
 fn unknown(name: &str, at: usize) -> SyntaxMistake {
+    let lower = name.to_ascii_lowercase();
     let known = PLAIN_KEYS.map(|(name, _)| name).into_iter().chain(LETTER_KEYS.map(|(name, _)| name));
     let known = known.chain(NUMBER_KEYS.map(|(name, _)| name)).chain(FUNCTION_KEYS.map(|(name, _)| name));
-    let right = match nearest(&name.to_ascii_lowercase(), known) {
+    let longer = known.clone().find(|known| known.len() > 2 && lower.starts_with(known));
+    let right = match longer.or_else(|| nearest(&lower, known)) {
         Some(near) if !name.is_empty() => format!("did you mean <{}>?", capitalised(near)),
-        _ => "names are <Esc>, <Enter>, <Tab>, <BS>, <Space>, <Up>, <PageDown>, <F1>, <C-x> (control), <M-x> (alt) and the like"
-            .into(),
+        _ => "names are <Esc>, <Enter>, <Tab>, <BS>, <Space>, <Up>, <PageDown>, <F1>, <C-x> (control), <M-x> (alt).".into(),
     };
     SyntaxMistake::new(at, format!("there is no key <{name}>; {right} Write <lt> for the character `<`"))
 }

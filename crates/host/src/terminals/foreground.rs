@@ -4,7 +4,7 @@
 //! A program waits for keys if one of its processes sleeps in a system call that ends when the terminal has input, and in nothing
 //! else that another process could end: a program that also listens to a socket (tmux, nvim, ssh) may still get its screen from
 //! there. A process that runs, or waits for a disk, is at work. All else is not known. Descriptors that a process is woken by
-//! from within itself (a timer, an eventfd) do not count.
+//! from within itself (a timer, an eventfd) do not count, nor do threads that sleep until another thread wakes them.
 
 use rustix::fs::makedev;
 use std::fs::{self, File};
@@ -34,7 +34,7 @@ pub(crate) fn look(leader: u32, group: u32) -> ForegroundState {
     if members.iter().any(|process| matches!(process.state, b'R' | b'D')) {
         return ForegroundState::AtWork;
     }
-    let waits = members.iter().any(|process| process.threads == 1 && process.waits_for_terminal() == Some(true));
+    let waits = members.iter().any(|process| process.waits_for_terminal() == Some(true) && process.other_threads_wait());
     if waits { ForegroundState::WaitsForKeys } else { ForegroundState::Unknown }
 }
 
@@ -94,6 +94,21 @@ impl Process {
             }
         }
         Some(awaits_terminal)
+    }
+
+    /// Whether all other threads sleep until another thread or a timer of the process wakes them, as the thread of a timer does.
+    fn other_threads_wait(&self) -> bool {
+        if self.threads == 1 {
+            return true;
+        }
+        let waits = |thread: &fs::DirEntry| {
+            let call = fs::read_to_string(thread.path().join("syscall")).ok();
+            let number = call.and_then(|call| WaitingCall::parse(&call)).map(|call| call.number);
+            number.is_some_and(|number| [libc::SYS_futex, libc::SYS_rt_sigtimedwait].contains(&number))
+        };
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
+        let mut others = threads.flatten().filter(|thread| thread.file_name().to_str() != Some(&self.pid.to_string()));
+        others.by_ref().take(MOST_PROCESSES).all(|thread| waits(&thread)) && others.next().is_none()
     }
 
     fn is_terminal(&self, path: &str) -> bool {

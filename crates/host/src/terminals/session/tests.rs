@@ -1,7 +1,9 @@
 //! Sessions that are fed output in pieces: echo, marks, patterns, silence and screens.
 
+use super::by_screen::Settled;
 use super::*;
 use loadgo_core::ready::nonce;
+use loadgo_core::script::ScreenRule;
 
 fn session() -> Session {
     let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
@@ -85,4 +87,68 @@ fn a_tab_is_quoted_at_a_shells_prompt_and_nowhere_else() {
     session.send(b"cat\n", Watch::Silence(Span(5)), Stage::Line);
     session.answer(None, true);
     assert_eq!(*session.as_typed(b"a\tb\n", TypedForm::Line), *b"a\tb\n", "no shell may read this");
+}
+
+const SETTLE: Span = Span::from_millis(50);
+
+/// A session with the sent keys `keys`, and the patterns of their sign, which promises that the screen shows `shows`.
+fn with_keys(keys: &[u8], shows: Option<&str>) -> (Session, ReadyPatterns) {
+    let rule = ReadyRule::Screen(ScreenRule { settle: SETTLE, shows: shows.map(String::from), cursor: None });
+    let patterns = ReadyPatterns::of([&rule]);
+    let mut session = session();
+    session.send_as(TypedForm::Keys, keys, Watch::of(&rule, &patterns), Stage::Line);
+    session.begin_screen(Instant(0));
+    (session, patterns)
+}
+
+#[test]
+fn a_screen_that_has_settled_answers_keys_with_its_last_change() {
+    let (mut session, patterns) = with_keys(b"x", None);
+    assert_eq!(session.feed(b"x", Instant(7), &patterns), None);
+    assert_eq!(session.quiet_deadline(), Some(Instant(7) + SETTLE));
+    assert_eq!(session.settled(Instant(6) + SETTLE, &patterns), None);
+    assert_eq!(session.settled(Instant(7) + SETTLE, &patterns), Some(Settled::Unpromised));
+    assert_eq!(session.last_change(), Instant(7));
+    let response = session.answer(None, true);
+    assert_eq!((response.confirmed, response.is_unseen, response.bytes_out), (true, false, 1), "keys have no echo to leave out");
+}
+
+#[test]
+fn a_promise_is_asked_of_the_settled_screen_until_the_line_is_interrupted() {
+    let (mut session, patterns) = with_keys(b":w\r", Some("written"));
+    session.feed(b"\x1b[24;1H\"a\" 3L, 7B", Instant(7), &patterns);
+    assert_eq!(session.settled(Instant(7) + SETTLE, &patterns), Some(Settled::NotAsPromised));
+    session.feed(b" written", Instant(70), &patterns);
+    assert_eq!(session.settled(Instant(70) + SETTLE, &patterns), Some(Settled::AsPromised));
+    let (mut session, patterns) = with_keys(b":w\r", Some("written"));
+    session.wait_on(Instant(100));
+    session.feed(b"x", Instant(107), &patterns);
+    assert_eq!(session.settled(Instant(107) + SETTLE, &patterns), Some(Settled::Unpromised));
+}
+
+#[test]
+fn keys_that_change_nothing_are_never_confirmed() {
+    let (mut session, patterns) = with_keys(b"x", None);
+    session.feed(b"\x07", Instant(7), &patterns);
+    let response = session.answer(None, true);
+    assert_eq!((response.confirmed, response.is_unseen), (false, true));
+}
+
+#[test]
+fn the_mark_answers_keys_at_once_and_a_late_one_makes_the_next_line_unconfirmed() {
+    let (mut session, patterns) = with_keys(b"q", None);
+    let status = session.feed(mark(4).as_bytes(), Instant(7), &patterns);
+    assert_eq!(status, Some(Some(4)));
+    let response = session.answer(Some(4), true);
+    assert_eq!((response.confirmed, response.exit_status, response.bytes_out), (true, Some(4), 0));
+
+    let (mut session, patterns) = with_keys(b"q", None);
+    session.feed(b"bye", Instant(7), &patterns);
+    session.answer(None, false);
+    session.send(b"ls\n", Watch::Mark, Stage::Line);
+    session.feed(format!("ls\r\n{}", mark(0)).as_bytes(), Instant(9), &patterns);
+    assert!(!session.answer(Some(0), true).confirmed, "it may be the mark of the program that ended");
+    session.send(b"ls\n", Watch::Mark, Stage::Line);
+    session.feed(format!("ls\r\n{}", mark(0)).as_bytes(), Instant(19), &patterns);
+    assert!(session.answer(Some(0), true).confirmed);
 }
