@@ -2,9 +2,10 @@
 
     python bench/bench_keystrokes.py [ROUNDS] [KEYS]
 
-Each round is a run of loadgo between two halves of the loop's keys, so what the machine does meanwhile reaches both. Both start
-the same vim on the same file, type the same letters 120 ms apart, and take the time from a key to the last output before 50 ms
-of silence. The loop knows no screen and no processes. Beside the quiet host, the same beside a busy loop on every processor.
+Each round is a run of loadgo between two halves of the loop's keys, so what the machine does meanwhile reaches both.
+Both start the same vim on the same file, type the same letters 120 ms apart, and take the time from a key to the last
+output before 50 ms of silence. The loop knows no screen and no processes. Beside the quiet host, the same beside a
+busy loop on every processor.
 """
 
 from __future__ import annotations

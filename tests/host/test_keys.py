@@ -102,7 +102,9 @@ def test_what_the_screen_was_promised_to_show_is_waited_for(bench: Bench) -> Non
 
 
 def test_output_that_is_no_text_is_a_change_like_others(bench: Bench) -> None:
-    rows = run_keys(bench, screen_programs.BYTES, f'{{ keys = "abcdef", as = "bytes" }}, {QUIT}', 'typing = "9 chars/s"')
+    rows = run_keys(
+        bench, screen_programs.BYTES, f'{{ keys = "abcdef", as = "bytes" }}, {QUIT}', 'typing = "9 chars/s"'
+    )
     assert len(outcomes(rows, "bytes")) == 6
     assert None not in response_ns(rows, "bytes")
 
@@ -119,7 +121,11 @@ def test_a_program_that_changes_the_size_of_its_terminal_goes_on(bench: Bench) -
 
 
 def test_a_program_that_ends_at_once_is_answered_by_the_shells_mark(bench: Bench) -> None:
-    text = 'lines = [{ type = "sh -c \'exit 7\'", as = "short", until = "screen" }, { keys = "echo a<Enter>", as = "line" }]'
+    short, line = (
+        '{ type = "sh -c \'exit 7\'", as = "short", until = "screen" }',
+        '{ keys = "echo a<Enter>", as = "line" }',
+    )
+    text = f"lines = [{short}, {line}]"
     rows = bench.run(bench.script(text), "--users", "1", "--meters", "none").interactions.sort("sent_ns")
     assert rows["exit_status"].to_list() == [7, 0]
     assert rows["outcome"].cast(pl.String).to_list() == ["ok", "ok"]
@@ -150,7 +156,9 @@ def test_the_bundled_editor_is_typed_whole(bench: Bench) -> None:
     measured = bench.run("editor", "--users", "2", "--think", "none", "--meters", "none")
     rows = measured.interactions.with_columns(pl.col("command", "outcome").cast(pl.String))
     assert measured.sessions["outcome"].cast(pl.String).to_list() == ["done", "done"]
-    assert set(rows["outcome"]) <= ({"ok"} if SEES_PROGRAMS else {"ok", "unconfirmed"})
+    # On a busy host a look may find a program between two calls. A program that waits for keys is seen again and again.
+    assert set(rows["outcome"]) <= {"ok", "unconfirmed"}
+    assert not SEES_PROGRAMS or 2 * (rows["outcome"] == "ok").sum() > rows.height
     assert rows["ready_ns"].null_count() == 0
     keys_of = {"less page": 1, "less search": 7, "less quit": 1, "vim move": 6, "vim write": 3, "vim quit": 3}
     counts = {name: rows.filter(pl.col("command") == name).height for name in keys_of}

@@ -112,23 +112,20 @@ EXPECTED = {
     "light": None,
     "typical-user-c": 9,
     "remote-jobs": 11,
-    "editor": 14,
 }
 
 
 def test_every_bundled_script_is_looked_at_here() -> None:
-    """The hogs have tests of their own (`test_limit_each.py`), with small numbers."""
+    """The hogs (`test_limit_each.py`) and the editor (`test_keys.py`) have tests of their own."""
     hogs = {name for name in bundled.script_names() if name.startswith("hog-")}
     assert len(hogs) == 6
-    assert set(bundled.script_names()) == set(EXPECTED) | hogs
+    assert set(bundled.script_names()) == set(EXPECTED) | hogs | {"editor"}
 
 
 @pytest.mark.parametrize("script", EXPECTED)
 def test_a_bundled_script_runs_with_every_status_as_expected(script: str, bench: Bench) -> None:
     if script == "typical-user-c" and shutil.which("cc") is None:
         pytest.skip("there is no cc here: install gcc")
-    if script == "editor" and not (shutil.which("vim") and shutil.which("less")):
-        pytest.skip("vim or less is missing here: apt install vim less")
     options = ("--users", "2", "--passes", "1", "--think", "none", "--typing", "none")
     kept = bench.run(script, *options, "--fail-if", "errors > 0 or unconfirmed > 0")
     assert set(kept.interactions["outcome"].to_list()) == {"ok"}

@@ -35,7 +35,7 @@ while True:
     print(began, time.monotonic_ns(), file=log, flush=True)
 """
 )
-"""Draws twice for each key, 20 ms and 50 ms after it at the earliest, and writes down when: key read, last drawing done."""
+"""Draws twice for each key, at least 20 ms and 50 ms after it, and writes down when it read the key and was done."""
 
 BUSY = (
     RAW

@@ -34,7 +34,12 @@ pub(crate) fn look(leader: u32, group: u32) -> ForegroundState {
     if members.iter().any(|process| matches!(process.state, b'R' | b'D')) {
         return ForegroundState::AtWork;
     }
-    let waits = members.iter().any(|process| process.waits_for_terminal() == Some(true) && process.other_threads_wait());
+    let calls: Vec<_> = members.iter().map(|process| (process, process.call())).collect();
+    if calls.iter().any(|(_, call)| call.as_deref().is_some_and(|call| call.starts_with("running"))) {
+        return ForegroundState::AtWork; // it has been woken since
+    }
+    let waits = |process: &Process, call: &str| process.waits_for_terminal(call) == Some(true) && process.other_threads_wait();
+    let waits = calls.iter().any(|(process, call)| call.as_deref().is_some_and(|call| waits(process, call)));
     if waits { ForegroundState::WaitsForKeys } else { ForegroundState::Unknown }
 }
 
@@ -80,10 +85,14 @@ impl Process {
         })
     }
 
+    /// The system call in which the process sleeps, as the kernel prints it.
+    fn call(&self) -> Option<String> {
+        fs::read_to_string(format!("/proc/{}/syscall", self.pid)).ok()
+    }
+
     /// Whether the process sleeps until its terminal has input, and nothing else from outside wakes it; `None` if it cannot be known.
-    fn waits_for_terminal(&self) -> Option<bool> {
-        let call = fs::read_to_string(format!("/proc/{}/syscall", self.pid)).ok()?;
-        let awaited = self.awaited_descriptors(&WaitingCall::parse(&call)?)?;
+    fn waits_for_terminal(&self, call: &str) -> Option<bool> {
+        let awaited = self.awaited_descriptors(&WaitingCall::parse(call)?)?;
         let mut awaits_terminal = false;
         for descriptor in awaited {
             let path = format!("/proc/{}/fd/{descriptor}", self.pid);

@@ -29,6 +29,8 @@ pub(crate) struct ScreenWatch {
     changed: Option<Instant>,
     /// No look before this instant: the program was seen at work.
     next_look: Instant,
+    /// Whether a look at the program told nothing since the last change.
+    was_unknown: bool,
 }
 
 /// Answers of the terminal to what the program asked, in the order of the questions.
@@ -40,12 +42,12 @@ impl ScreenWatch {
         let size = |value| NonZeroU16::new(value).expect("a terminal has rows and columns");
         let parser = vt100::Parser::new_with_callbacks(size(ROWS), size(COLUMNS), 0, Answers::default());
         let shown = hash_of(parser.screen());
-        ScreenWatch { parser, shown, sent: Instant(0), changed: None, next_look: Instant(0) }
+        ScreenWatch { parser, shown, sent: Instant(0), changed: None, next_look: Instant(0), was_unknown: false }
     }
 
     /// Notes that keys were sent at `sent`: changes count from there.
     pub(crate) fn begin(&mut self, sent: Instant) {
-        (self.sent, self.changed, self.next_look) = (sent, None, Instant(0));
+        (self.sent, self.changed, self.next_look, self.was_unknown) = (sent, None, Instant(0), false);
     }
 
     /// Takes output that came at `now`.
@@ -53,7 +55,7 @@ impl ScreenWatch {
         self.parser.process(output);
         let shown = hash_of(self.parser.screen());
         if shown != self.shown {
-            (self.shown, self.changed) = (shown, Some(now));
+            (self.shown, self.changed, self.was_unknown) = (shown, Some(now), false);
         }
     }
 
@@ -73,6 +75,11 @@ impl ScreenWatch {
     /// Notes that the program was at work at `now`: the next look comes a settle time later.
     pub(crate) fn look_again(&mut self, now: Instant, settle: Span) {
         self.next_look = now + settle;
+    }
+
+    /// Notes that a look told nothing; true if one before told nothing either.
+    pub(crate) fn is_unknown_again(&mut self) -> bool {
+        std::mem::replace(&mut self.was_unknown, true)
     }
 
     /// When the screen changed last since the keys were sent.

@@ -38,14 +38,17 @@ impl Host {
     pub(super) fn end_look(&mut self, user: UserId, at: LookedAt, state: ForegroundState) {
         let now = self.now();
         let Some(seat) = self.seat(user).filter(|seat| seat.session.looked_at() == Some(at) && !seat.is_in_turn) else { return };
-        match state {
-            ForegroundState::AtWork => {
-                seat.session.look_again(now);
-                self.watch_silence(user);
-            }
-            ForegroundState::WaitsForKeys => self.answer_by_screen(user, true),
-            ForegroundState::Unknown => self.answer_by_screen(user, false),
+        let looks_again = match state {
+            ForegroundState::WaitsForKeys => false,
+            ForegroundState::AtWork => true,
+            // It may have been between two calls.
+            ForegroundState::Unknown => !seat.session.is_unknown_again(),
+        };
+        if !looks_again {
+            return self.answer_by_screen(user, state == ForegroundState::WaitsForKeys);
         }
+        seat.session.look_again(now);
+        self.watch_silence(user);
     }
 
     /// The answer to the keys ended with the last change of the screen. The rest of the time only showed that.

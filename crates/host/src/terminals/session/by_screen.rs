@@ -66,6 +66,11 @@ impl Session {
         }
     }
 
+    /// Notes that a look at the program told nothing; true if one before told nothing either.
+    pub(crate) fn is_unknown_again(&mut self) -> bool {
+        self.screen_watch.as_mut().is_none_or(|screen| screen.is_unknown_again())
+    }
+
     /// When the screen last changed; when the keys were sent, if it has not changed.
     pub(crate) fn last_change(&self) -> Instant {
         let screen = self.screen_watch.as_ref().expect("the screen is watched");
