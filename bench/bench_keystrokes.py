@@ -3,7 +3,7 @@
     python bench/bench_keystrokes.py [ROUNDS] [KEYS]
 
 Each round is a run of loadgo between two halves of the loop's keys, so what the machine does meanwhile reaches both.
-Both start the same vim on the same file, type the same letters 120 ms apart, and take the time from a key to the last
+Both start the same vim on the same file, and type the same letters 120 ms apart. An echo time ends with the last
 output before 50 ms of silence. The loop knows no screen and no processes. Beside the quiet host, the same beside a
 busy loop on every processor.
 """

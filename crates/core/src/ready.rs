@@ -173,7 +173,7 @@ impl ReadyPatterns {
         self.1.index(rule)
     }
 
-    /// What the rule of this number promises of the screen.
+    /// The promise of the rule of this number.
     pub fn screen(&self, index: usize) -> &ScreenPromise {
         self.1.at(index)
     }

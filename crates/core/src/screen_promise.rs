@@ -1,9 +1,9 @@
-//! What a screen must show before keys count as answered: the promises of a script, compiled once and shared by all sessions.
+//! Promises of a script about the screen after some keys, compiled once and shared by all sessions.
 
 use crate::script::{ReadyRule, ScreenRule};
 use regex::Regex;
 
-/// What a screen must show; nothing if the script promises nothing.
+/// The promised text and cursor; nothing if the script promises nothing.
 #[derive(Clone, Debug, Default)]
 pub struct ScreenPromise {
     /// A pattern that the screen's text must match.

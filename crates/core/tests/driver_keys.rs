@@ -10,7 +10,7 @@ use loadgo_core::time::{Instant, Span};
 const ECHO: Span = Span::from_millis(7);
 const SETTLE: Span = Span::from_millis(50);
 
-/// What one user keeps and types who types `lines` with `head` at the top of the script.
+/// The records and the keys of one user who types `lines`, with `head` at the top of the script.
 fn typed(head: &str, lines: &str, answer: fn() -> Answer) -> (Kept, Vec<(Instant, String)>) {
     let script = parse(&format!("{head}\nlines = [{lines}]")).expect("a good script");
     let mut host = VirtualHost::new(move |_, _| answer());

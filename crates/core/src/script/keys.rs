@@ -161,31 +161,31 @@ fn named(name: &str) -> Option<String> {
     let key = &name[name.len() - key.len()..];
     let plain = PLAIN_KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(key)).map_or(key, |(_, bytes)| *bytes);
     let mut characters = plain.chars();
-    let is_modified = modifiers != 0 && modifiers & SHIFT == 0;
+    let is_modified = modifiers != 0 && modifiers & SHIFT_BIT == 0;
     let (Some(character), None, true) = (characters.next(), characters.next(), is_modified) else { return None };
-    let character = if modifiers & CONTROL != 0 { control(character)? } else { character };
-    Some(if modifiers & ALT != 0 { format!("\x1b{character}") } else { character.into() })
+    let character = if modifiers & CONTROL_BIT != 0 { control(character)? } else { character };
+    Some(if modifiers & ALT_BIT != 0 { format!("\x1b{character}") } else { character.into() })
 }
 
-const SHIFT: u8 = 1;
-const ALT: u8 = 2;
-const CONTROL: u8 = 4;
+const SHIFT_BIT: u8 = 1;
+const ALT_BIT: u8 = 2;
+const CONTROL_BIT: u8 = 4;
 
 /// The modifiers at the beginning of `name`, and the rest.
 fn modifiers_of(mut name: &str) -> (u8, &str) {
     let mut modifiers = 0;
     while let [letter @ (b's' | b'm' | b'a' | b'c'), b'-', _, ..] = name.as_bytes() {
         modifiers |= match letter {
-            b's' => SHIFT,
-            b'c' => CONTROL,
-            _ => ALT,
+            b's' => SHIFT_BIT,
+            b'c' => CONTROL_BIT,
+            _ => ALT_BIT,
         };
         name = &name[2..];
     }
     (modifiers, name)
 }
 
-/// What the terminal sends for a key that is no character; xterm puts the modifiers into a second number.
+/// The bytes of a key that is no character; xterm puts the modifiers into a second number.
 fn sequence(key: &str, modifiers: u8) -> Option<String> {
     if let Some((_, letter)) = LETTER_KEYS.iter().find(|(known, _)| *known == key) {
         return Some(if modifiers == 0 { format!("\x1b[{letter}") } else { format!("\x1b[1;{}{letter}", 1 + modifiers) });

@@ -1,8 +1,7 @@
 //! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
-//! `parse` reads a script from TOML, with the keys of `shapes`: its lines with `steps` and `signs`, placeholders with `template`, the names of
-//! typed keys with `keys`, laws with `spec`. Tables, spans
-//! and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
+//! `parse` reads a script from TOML, with the keys of `shapes`. It reads lines with `steps` and `signs`, and laws with `spec`. Placeholders are
+//! in `template`, the names of typed keys in `keys`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
 //! through a script line by line.
 
 mod keys;
@@ -82,7 +81,7 @@ pub enum ScriptStep {
 pub struct ScriptLine {
     /// Number of the line in the script, from 1, in the order of the file. Each alternative has its own numbers.
     pub number: u32,
-    /// What kind of typing the text is.
+    /// The kind of typing.
     pub form: TypedForm,
     /// The typed text, without the final newline; for keys, in the notation of keys.
     pub text: Template,

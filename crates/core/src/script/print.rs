@@ -1,7 +1,7 @@
 //! Writes a [`Script`] as TOML that [`super::parse`] reads back as the same value.
 
 use super::parse::DEFAULT_TIMEOUT;
-use super::signs::{DEFAULT_SETTLE, SCREEN};
+use super::signs::{DEFAULT_SETTLE, SCREEN_WORD};
 use super::steps::first_word;
 use super::{ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, TimeLaw, TypedForm, print_span};
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ fn line_fields(line: &ScriptLine) -> Vec<(&'static str, String)> {
     fields.extend(line.think.as_ref().map(|law| ("think", quoted(&law.to_string()))));
     let rule = line.until.iter().flat_map(until);
     // Keys wait for the screen where no sign is given.
-    fields.extend(rule.filter(|(key, value)| line.form == TypedForm::Line || *key != "until" || *value != quoted(SCREEN)));
+    fields.extend(rule.filter(|(key, value)| line.form == TypedForm::Line || *key != "until" || *value != quoted(SCREEN_WORD)));
     fields.extend(line.timeout.map(|span| ("timeout", quoted(&print_span(span)))));
     fields.extend(line.status.as_ref().map(|status| ("status", statuses(status))));
     fields
@@ -155,7 +155,7 @@ fn until(until: &ReadyRule) -> Vec<(&'static str, String)> {
 }
 
 fn screen(ScreenRule { settle, shows, cursor }: &ScreenRule) -> Vec<(&'static str, String)> {
-    let mut fields = vec![("until", quoted(SCREEN))];
+    let mut fields = vec![("until", quoted(SCREEN_WORD))];
     if *settle != DEFAULT_SETTLE {
         fields.push(("settle", quoted(&print_span(*settle))));
     }

@@ -11,9 +11,9 @@ use toml::de::DeValue;
 pub const DEFAULT_SETTLE: Span = Span::from_millis(50);
 
 /// The value of `until` that stands for the screen.
-pub(super) const SCREEN: &str = "screen";
+pub(super) const SCREEN_WORD: &str = "screen";
 /// Most rows and columns of a promised cursor.
-const MOST_PLACE: u64 = 1000;
+const MOST_ROWS: u64 = 1000;
 
 const UNTIL: KeyDescription = KeyDescription { key: "until", value: "a pattern in a string", example: "until = '\\? $'" };
 const SILENCE: KeyDescription = KeyDescription { key: "silence", value: "a time in a string", example: "silence = \"500ms\"" };
@@ -109,7 +109,7 @@ fn rule(table: &KeyedTable<'_>) -> Result<Option<GivenRule>, SyntaxMistake> {
         return positive_span(&silence, "silence").map(|span| Some(GivenRule::Plain(ReadyRule::Silence(span))));
     }
     match pattern {
-        Some(text) if text.value == SCREEN => Ok(Some(GivenRule::Screen)),
+        Some(text) if text.value == SCREEN_WORD => Ok(Some(GivenRule::Screen)),
         Some(text) => until(&text).map(|rule| Some(GivenRule::Plain(rule))),
         None => Ok(None),
     }
@@ -137,6 +137,6 @@ fn cursor(table: &KeyedTable<'_>) -> Result<Option<(u16, u16)>, SyntaxMistake> {
     let [row, column] = &list[..] else {
         return Err(SyntaxMistake::new(value.span().start, "the cursor's place has a row and a column, as in cursor = [24, 1]"));
     };
-    let place = |value| whole(value, CURSOR, 1..MOST_PLACE + 1).map(|place| place as u16);
+    let place = |value| whole(value, CURSOR, 1..MOST_ROWS + 1).map(|place| place as u16);
     Ok(Some((place(row)?, place(column)?)))
 }

@@ -306,7 +306,7 @@ pub(super) fn first_word(text: &Template) -> String {
     text.to_string().split_whitespace().next().unwrap_or("(return)").into()
 }
 
-/// The name in the report of keys without a name of their own: that of the program which they are typed to, if a line started it.
+/// The name in the report of keys without a name of their own, by the program that the line before has started.
 fn keys_name(program: Option<&str>) -> String {
     program.map_or_else(|| "keys".into(), |program| format!("{program} keys"))
 }

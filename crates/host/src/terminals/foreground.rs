@@ -1,21 +1,20 @@
-//! What the program in the foreground of a terminal does at a moment, as `/proc` tells: it waits for keys, is at work, or neither
-//! is known.
+//! The program in the foreground of a terminal, as `/proc` shows it at a moment.
 //!
-//! A program waits for keys if one of its processes sleeps in a system call that ends when the terminal has input, and in nothing
-//! else that another process could end: a program that also listens to a socket (tmux, nvim, ssh) may still get its screen from
-//! there. A process that runs, or waits for a disk, is at work. All else is not known. Descriptors that a process is woken by
-//! from within itself (a timer, an eventfd) do not count, nor do threads that sleep until another thread wakes them.
+//! A program waits for keys if one of its processes sleeps in a system call that ends when the terminal has input. The call must
+//! wait for nothing else that another process could end. A program that also listens to a socket (tmux, nvim, ssh) may get its
+//! screen from there. A process that runs, or waits for a disk, is at work. All else is not known. Timers and eventfds of a process
+//! do not count, nor do threads that sleep until another thread wakes them.
 
 use rustix::fs::makedev;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-/// What a program in the foreground does.
+/// The state of a program in the foreground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ForegroundState {
-    /// It sleeps until the terminal has input.
+    /// The program sleeps until the terminal has input.
     WaitsForKeys,
-    /// One of its processes runs, waits for a processor, or waits for a disk.
+    /// A process of the program runs, waits for a processor, or waits for a disk.
     AtWork,
     /// Neither is known.
     Unknown,
@@ -28,7 +27,7 @@ const MOST_DESCRIPTORS: usize = 64;
 /// The major and minor number of `/dev/tty`, the terminal of the process that opens it.
 const OWN_TERMINAL: (u32, u32) = (5, 0);
 
-/// What the process group `group` does, which is in the foreground of a session's terminal; `leader` is the session's first process.
+/// The state of the process group `group` in the foreground of a terminal; `leader` is the session's first process.
 pub(crate) fn look(leader: u32, group: u32) -> ForegroundState {
     let members: Vec<_> = processes_from(leader).into_iter().filter(|process| process.group == group).collect();
     if members.iter().any(|process| matches!(process.state, b'R' | b'D')) {

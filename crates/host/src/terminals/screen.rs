@@ -1,5 +1,5 @@
-//! A user's screen while keys are typed to a program that fills it: what it shows, when it last changed, and the answers to what
-//! the program asks its terminal.
+//! A user's screen while keys are typed to a program that fills it: its text, its last change, and the terminal's answers to
+//! the program.
 //!
 //! The model begins empty with the first keys, or with the line that starts the program. It is a terminal of the kind xterm with
 //! the size of each session's terminal. A change is a change of its characters, their looks, or the cursor's place; output that
@@ -7,7 +7,7 @@
 
 use loadgo_core::screen_promise::ScreenPromise;
 use loadgo_core::time::{Instant, Span};
-use loadgo_sys::spawn::{COLUMNS, ROWS};
+use loadgo_sys::spawn::{TERMINAL_COLUMNS, TERMINAL_ROWS};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU16;
@@ -40,7 +40,7 @@ struct Answers(Vec<u8>);
 impl ScreenWatch {
     pub(crate) fn new() -> ScreenWatch {
         let size = |value| NonZeroU16::new(value).expect("a terminal has rows and columns");
-        let parser = vt100::Parser::new_with_callbacks(size(ROWS), size(COLUMNS), 0, Answers::default());
+        let parser = vt100::Parser::new_with_callbacks(size(TERMINAL_ROWS), size(TERMINAL_COLUMNS), 0, Answers::default());
         let shown = hash_of(parser.screen());
         ScreenWatch { parser, shown, sent: Instant(0), changed: None, next_look: Instant(0), was_unknown: false }
     }
@@ -101,7 +101,7 @@ impl ScreenWatch {
 
     /// The text on the screen, a line for each row.
     pub(crate) fn text(&self) -> String {
-        let rows: Vec<_> = self.parser.screen().rows(0, COLUMNS).map(|row| row.trim_end().to_string()).collect();
+        let rows: Vec<_> = self.parser.screen().rows(0, TERMINAL_COLUMNS).map(|row| row.trim_end().to_string()).collect();
         rows.join("\n").trim_end().into()
     }
 
@@ -129,7 +129,7 @@ impl std::fmt::Debug for ScreenWatch {
 fn hash_of(screen: &vt100::Screen) -> u64 {
     let mut hasher = DefaultHasher::new();
     screen.cursor_position().hash(&mut hasher);
-    screen.rows_formatted(0, COLUMNS).for_each(|row| row.hash(&mut hasher));
+    screen.rows_formatted(0, TERMINAL_COLUMNS).for_each(|row| row.hash(&mut hasher));
     hasher.finish()
 }
 
@@ -151,7 +151,7 @@ impl vt100::Callbacks for Answers {
             (Some(b'?'), 'n', 6) => self.add(&format!("\x1b[?{};{}R", row + 1, column + 1)),
             (None, 'c', 0) => self.add("\x1b[?6c"),
             (Some(b'>'), 'c', 0) => self.add("\x1b[>0;95;0c"),
-            (None, 't', 18) => self.add(&format!("\x1b[8;{ROWS};{COLUMNS}t")),
+            (None, 't', 18) => self.add(&format!("\x1b[8;{TERMINAL_ROWS};{TERMINAL_COLUMNS}t")),
             _ => {}
         }
     }

@@ -94,11 +94,11 @@ pub(crate) struct Finished {
     pub looked: Vec<(UserId, LookedAt, ForegroundState)>,
 }
 
-/// A look at what the program in the foreground of a user's terminal does.
+/// A look at the program in the foreground of a user's terminal.
 #[derive(Debug)]
 pub(crate) struct ForegroundLook {
     pub user: UserId,
-    /// What the look is about.
+    /// The keys and the change that the look is about.
     pub at: LookedAt,
     /// The session's first process.
     pub leader: u32,

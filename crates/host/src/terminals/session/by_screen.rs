@@ -5,7 +5,7 @@ use crate::terminals::screen::ScreenWatch;
 use loadgo_core::ready::ReadyPatterns;
 use loadgo_core::time::Instant;
 
-/// What a session knows when its screen has stood still.
+/// The worth of a screen that has stood still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
     /// The script promised what the screen shows.
@@ -36,12 +36,12 @@ impl Session {
         }
     }
 
-    /// What the terminal answers to the program's questions.
+    /// The terminal's answers to the program's questions.
     pub(crate) fn take_answers(&mut self) -> Vec<u8> {
         self.screen_watch.as_mut().map_or_else(Vec::new, |screen| screen.take_answers())
     }
 
-    /// What the screen is worth, if it has stood still at `now` for as long as the present line asks.
+    /// The worth of the screen, if it has stood still at `now` for as long as the present line asks.
     pub(crate) fn settled(&self, now: Instant, patterns: &ReadyPatterns) -> Option<Settled> {
         let (Watch::Screen { promise, settle }, Stage::Line) = (self.watch, self.stage) else { return None };
         let screen = self.screen_watch.as_ref().filter(|screen| screen.settles(settle) <= now)?;
