@@ -13,6 +13,7 @@ pub mod osc133;
 pub mod random;
 pub mod ready;
 pub mod record;
+pub mod screen_promise;
 pub mod script;
 pub mod stop;
 pub mod system;

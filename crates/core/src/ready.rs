@@ -6,7 +6,8 @@
 //! without such a prompt is ready after a pattern at the end of its output, or after silence.
 
 use crate::osc133::{self, ESCAPE_BYTE, MarkRead};
-use crate::script::ReadyRule;
+use crate::screen_promise::{ScreenPromise, ScreenPromises};
+use crate::script::{ReadyRule, ScreenRule};
 use regex::bytes::Regex;
 use regex_syntax::hir::{HirKind, Look};
 
@@ -131,9 +132,9 @@ impl MarkSearch {
     }
 }
 
-/// The patterns of a script, compiled once and shared by all sessions. A pattern matches at the end of the output.
+/// The patterns of a script, compiled once and shared by all sessions. A pattern matches at the end of the output, or on the screen.
 #[derive(Clone, Debug, Default)]
-pub struct ReadyPatterns(Vec<ReadyPattern>);
+pub struct ReadyPatterns(Vec<ReadyPattern>, ScreenPromises);
 
 #[derive(Clone, Debug)]
 struct ReadyPattern {
@@ -151,6 +152,7 @@ impl ReadyPatterns {
     pub fn of<'a>(rules: impl IntoIterator<Item = &'a ReadyRule>) -> ReadyPatterns {
         let mut patterns = ReadyPatterns::default();
         for rule in rules {
+            patterns.1.add(rule);
             if let ReadyRule::Pattern(text) = rule
                 && patterns.index(text).is_none()
             {
@@ -164,6 +166,16 @@ impl ReadyPatterns {
     /// The number of a compiled pattern; `None` if the script has no such pattern.
     pub fn index(&self, text: &str) -> Option<usize> {
         self.0.iter().position(|pattern| pattern.text == text)
+    }
+
+    /// The number of what `rule` promises of the screen; `None` if the script has no such rule.
+    pub fn screen_index(&self, rule: &ScreenRule) -> Option<usize> {
+        self.1.index(rule)
+    }
+
+    /// The promise of the rule of this number.
+    pub fn screen(&self, index: usize) -> &ScreenPromise {
+        self.1.at(index)
     }
 
     /// Length of the match of pattern number `index` at the end of `tail`, in bytes; `None` if it does not match.

@@ -4,7 +4,7 @@
 //! the time, and lets it pass with [`System::wait`]. A host then sleeps; a simulated machine moves its calendar.
 
 use crate::load::Phase;
-use crate::script::ReadyRule;
+use crate::script::{ReadyRule, TypedForm};
 use crate::time::{Instant, Span};
 
 /// A user's number, from 1.
@@ -22,8 +22,12 @@ pub enum Barrier {
 /// A line that is being sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentLine<'a> {
-    /// The keys that are typed last, with the final newline. Earlier keys of the line went through [`System::keys`].
+    /// The keys that are typed last, with the final newline of a line. Earlier keys went through [`System::keys`].
     pub keys: &'a [u8],
+    /// Whether this is a line, or keys for a program that fills the screen.
+    pub form: TypedForm,
+    /// Whether more keys of the same line follow. Then what the screen is promised to show at the line's end is not awaited yet.
+    pub has_more: bool,
     /// The number of the line in the script, from 1.
     pub line: u32,
     /// The command's name in the report. A simulated machine looks up the command's work by it.
@@ -112,7 +116,7 @@ pub enum Event {
     Ready {
         /// The user's number.
         user: UserId,
-        /// When; after a line that silence ends, when its last output came.
+        /// When. After a line that silence ends, when its last output came; where the screen settled, when it last changed.
         at: Instant,
         /// The answer to the line before.
         response: Response,
@@ -173,6 +177,10 @@ pub struct Response {
     pub exit_status: Option<u8>,
     /// False if only silence was the sign that the system is ready.
     pub confirmed: bool,
+    /// When the user could know that the screen has settled; `None` where another sign than the screen ended the line.
+    pub settled: Option<Instant>,
+    /// True if keys changed nothing on the screen, so that it is not known when the program had taken them.
+    pub is_unseen: bool,
     /// True if the shell said that it cannot start a process, and so the awaited program never came.
     pub is_unstarted: bool,
     /// Time that the user's shell measured from the reading of the line to its prompt; `None` if it measured none.
@@ -194,8 +202,8 @@ pub trait System {
     /// Begins to log `user` in; [`Event::LoggedIn`] or [`Event::Refused`] follows.
     fn log_in(&mut self, user: UserId);
 
-    /// Types keys that do not end a line.
-    fn keys(&mut self, user: UserId, keys: &[u8]);
+    /// Types keys that do not end a line, or a burst of keys.
+    fn keys(&mut self, user: UserId, keys: &[u8], form: TypedForm);
 
     /// The processors, and the clock of their time; `None` if one of them is not known.
     fn processor_clock(&self) -> Option<ProcessorClock> {

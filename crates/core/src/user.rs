@@ -2,7 +2,7 @@
 
 use crate::random::{RandomStream, StreamPurpose};
 use crate::record::Phase;
-use crate::script::{PassWalk, ReadyRule, Script, ScriptLine};
+use crate::script::{PassWalk, ReadyRule, Script, ScriptLine, TypedForm};
 use crate::system::UserId;
 use crate::time::{Instant, Span};
 
@@ -58,8 +58,12 @@ pub struct User<'s> {
     pub planned: Instant,
     /// When the line was sent.
     pub sent: Instant,
-    /// The text of the line, with the final newline.
+    /// The text of the line, with the final newline; of keys, the bytes of all keys.
     pub text: String,
+    /// The offsets behind the keys in the text; empty for a line.
+    pub key_ends: Vec<u32>,
+    /// The indexes in `key_ends` of the present burst: its first key, and the first after it.
+    pub burst: (usize, usize),
     /// Number of bytes of the text that are already typed.
     pub typed: usize,
     /// Whether the user has sent a line.
@@ -89,6 +93,8 @@ impl<'s> User<'s> {
             planned: Instant::default(),
             sent: Instant::default(),
             text: String::new(),
+            key_ends: Vec::new(),
+            burst: (0, 0),
             typed: 0,
             has_typed: false,
             sent_in: Phase::WarmUp,
@@ -107,11 +113,77 @@ impl<'s> User<'s> {
             self.line = self.walk.next(&mut self.choice);
         }
         self.text.clear();
+        self.key_ends.clear();
         self.typed = 0;
         let Some(line) = self.line else { return false };
-        line.text.fill(self.id, self.pass, &script.words, &mut self.choice, &mut self.text);
-        self.text.push('\n');
+        match line.form {
+            TypedForm::Line => {
+                line.text.fill(self.id, self.pass, &script.words, &mut self.choice, &mut self.text);
+                self.text.push('\n');
+            }
+            TypedForm::Keys => {
+                let strokes = line.text.strokes(self.id, self.pass, &script.words, &mut self.choice);
+                (self.text, self.key_ends) = (strokes.bytes, strokes.ends);
+                self.burst = (0, self.burst_end(script, 0));
+            }
+        }
         true
+    }
+
+    /// Goes on to the next burst of the present keys; false if there is none.
+    pub(crate) fn next_burst(&mut self, script: &'s Script) -> bool {
+        let first = self.burst.1;
+        if !self.has_more_keys() {
+            return false;
+        }
+        self.burst = (first, self.burst_end(script, first));
+        true
+    }
+
+    /// Whether keys of the line follow after the present burst.
+    pub(crate) fn has_more_keys(&self) -> bool {
+        self.burst.1 < self.key_ends.len()
+    }
+
+    /// The index behind the burst that begins with the key `first`. Keys are apart if the screen can settle between two of them.
+    fn burst_end(&self, script: &'s Script, first: usize) -> usize {
+        let is_apart = match (self.until(script), script.key_gap()) {
+            (ReadyRule::Screen(rule), Some(gap)) => gap >= rule.settle,
+            _ => false,
+        };
+        if is_apart { first + 1 } else { self.key_ends.len() }
+    }
+
+    /// The offset in the text behind what is typed as one: the line, or the present burst.
+    pub(crate) fn end(&self) -> usize {
+        match self.key_ends.get(self.burst.1.wrapping_sub(1)) {
+            Some(&end) => end as usize,
+            None => self.text.len(),
+        }
+    }
+
+    /// The number of strokes that are typed as one: bytes of a line, or keys of a burst.
+    pub(crate) fn strokes(&self) -> usize {
+        if self.key_ends.is_empty() { self.text.len() } else { self.burst.1 - self.burst.0 }
+    }
+
+    /// The offset in the text behind `strokes` strokes of the line or the burst; at least one more than is typed.
+    pub(crate) fn end_of_strokes(&self, strokes: usize) -> usize {
+        if self.key_ends.is_empty() {
+            let end = strokes.max(self.typed + 1).min(self.text.len());
+            return (end..self.text.len()).find(|&end| self.text.is_char_boundary(end)).unwrap_or(self.text.len());
+        }
+        let typed = self.key_ends.partition_point(|&end| end as usize <= self.typed);
+        let key = (self.burst.0 + strokes).max(typed + 1).min(self.burst.1);
+        self.key_ends[key - 1] as usize
+    }
+
+    /// The number of strokes up to the offset `end`.
+    pub(crate) fn strokes_to(&self, end: usize) -> usize {
+        if self.key_ends.is_empty() {
+            return end;
+        }
+        self.key_ends.partition_point(|&key_end| key_end as usize <= end) - self.burst.0
     }
 
     /// Draws a think time for the current line.

@@ -3,6 +3,7 @@
 mod driver;
 mod driver_barriers;
 mod driver_enough;
+mod driver_keys;
 mod driver_late;
 mod fault_plans;
 mod script_bundled;

@@ -4,10 +4,11 @@ use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{PassWalk, ReadyRule, Script, TimeLaw, parse, print};
 use loadgo_core::time::Span;
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "absentee",
     "debugging",
     "desk-calculator",
+    "editor",
     "hog-cpu",
     "hog-disk",
     "hog-fork",

@@ -2,7 +2,8 @@
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{
-    ReadyRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, parse, parse_span, print, print_span,
+    ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, TypedForm, parse, parse_span, print,
+    print_span,
 };
 use loadgo_core::time::Span;
 use proptest::collection::{btree_map, vec};
@@ -117,21 +118,47 @@ fn until() -> impl Strategy<Value = ReadyRule> {
     ]
 }
 
+fn screen() -> impl Strategy<Value = ReadyRule> {
+    let shows = option::of(prop::sample::select(vec!["written$", "(?m)^-- INSERT --", r"é\d"]).prop_map(String::from));
+    let cursor = option::of((1u16..1000, 1u16..1000));
+    (positive(), shows, cursor).prop_map(|(settle, shows, cursor)| ReadyRule::Screen(ScreenRule { settle, shows, cursor }))
+}
+
+/// A line of typed keys. A sign is always in it: the parser takes the screen where a script names none.
+fn keys() -> impl Strategy<Value = ScriptStep> {
+    let typed = prop::sample::select(vec!["ihello<Esc>:wq<Enter>", "<C-x>", "j", "<lt>é<M-Up>", "$<Space>' \""]);
+    let settings =
+        (option::of(law()), prop_oneof![until(), screen()], option::of(positive()), option::of(vec(any::<u8>(), 1..4)));
+    (typed, name(), settings).prop_map(|(typed, name, (think, until, timeout, status))| {
+        let (text, until) = (Template(vec![TemplatePart::Text(typed.into())]), Some(until));
+        ScriptStep::Line(ScriptLine { number: 0, form: TypedForm::Keys, text, name, think, until, timeout, status })
+    })
+}
+
 fn name() -> impl Strategy<Value = String> {
     "[a-zé\"'\\\\]([ -~é]{0,12}[a-z])?"
 }
 
 fn line() -> impl Strategy<Value = ScriptStep> {
     let status = option::of(vec(any::<u8>(), 1..4));
-    let settings = (option::of(law()), option::of(until()), option::of(positive()), status);
+    let settings = (option::of(law()), option::of(prop_oneof![until(), screen()]), option::of(positive()), status);
     (template(), option::of(name()), settings).prop_map(|(text, name, (think, until, timeout, status))| {
         let word = text.to_string().split_whitespace().next().unwrap_or("(return)").to_string();
-        ScriptStep::Line(ScriptLine { number: 0, text, name: name.unwrap_or(word), think, until, timeout, status })
+        ScriptStep::Line(ScriptLine {
+            number: 0,
+            form: TypedForm::Line,
+            text,
+            name: name.unwrap_or(word),
+            think,
+            until,
+            timeout,
+            status,
+        })
     })
 }
 
 fn step() -> impl Strategy<Value = ScriptStep> {
-    line().prop_recursive(3, 12, 3, |inner| {
+    prop_oneof![3 => line(), 1 => keys()].prop_recursive(3, 12, 3, |inner| {
         let weight = prop_oneof![Just(1.0), 0.001..1000.0, (1u32..9).prop_map(f64::from)];
         prop_oneof![
             (1u32..9, vec(inner.clone(), 1..4)).prop_map(|(times, steps)| ScriptStep::Repeat(times, steps)),
@@ -194,7 +221,7 @@ proptest! {
     fn any_text_can_be_typed(text in text()) {
         prop_assume!(!text.ends_with('\n'));
         let part = if text.is_empty() { vec![] } else { vec![TemplatePart::Text(text.clone())] };
-        let line = ScriptLine { number: 1, text: Template(part), name: "x".into(), think: None, until: None, timeout: None, status: None };
+        let line = ScriptLine { number: 1, form: TypedForm::Line, text: Template(part), name: "x".into(), think: None, until: None, timeout: None, status: None };
         let mut script = parse("lines = ['x']").expect("a good script");
         script.steps = vec![ScriptStep::Line(line)];
         let read = parse(&print(&script)).expect("what is printed is good");

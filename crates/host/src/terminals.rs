@@ -5,11 +5,12 @@
 //! of a session, and `typed_files` the lines typed before it counts. `questions` recognises a log-in that waits for an answer, and
 //! `place` a session by `ssh` whose shell is on this host. `announcement` is for sessions on a host with an agent.
 //! `destinations` says which users log in to which host, and `orders` has what a run is told while it goes on.
-//! `trial` tries a log-in before a run. `unstarted` has the words of a shell that cannot start a process.
+//! `screen` has what a program that fills the screen shows, and `foreground` what that program does. `trial` tries a log-in before a run. `unstarted` has the words of a shell that cannot start a process.
 
 pub mod announcement;
 pub mod destinations;
 mod farewells;
+mod foreground;
 pub mod host;
 pub mod login;
 pub mod orders;
@@ -17,6 +18,7 @@ mod place;
 mod prompts;
 mod questions;
 mod refused_log_ins;
+mod screen;
 pub mod session;
 pub mod setting;
 pub mod starting;

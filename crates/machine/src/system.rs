@@ -14,6 +14,7 @@ mod tests;
 use super::engine::{Advance, Engine, EngineError, EngineEvent};
 use super::spec::Machine;
 use loadgo_core::record::{MeterRows, Phase};
+use loadgo_core::script::TypedForm;
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, ProcessorClock, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
@@ -133,9 +134,8 @@ impl<K: SampleSink> MachineSystem<K> {
                     bytes_out: answer.bytes_out,
                     exit_status: answer.exit_status,
                     confirmed: true,
-                    is_unstarted: false,
-                    there_ns: None,
                     usage: answer.usage,
+                    ..Response::default()
                 };
                 Event::Ready { user, at: Instant(at), response }
             }
@@ -174,7 +174,7 @@ impl<K: SampleSink> System for MachineSystem<K> {
         }
     }
 
-    fn keys(&mut self, user: UserId, keys: &[u8]) {
+    fn keys(&mut self, user: UserId, keys: &[u8], _: TypedForm) {
         self.keys_of(user).extend_from_slice(keys);
     }
 

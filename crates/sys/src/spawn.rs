@@ -13,8 +13,10 @@ use std::os::fd::OwnedFd;
 use std::ptr;
 
 const STACK_BYTES: usize = 64 * 1024;
-const ROWS: u16 = 24;
-const COLUMNS: u16 = 80;
+/// Rows of each session's terminal.
+pub const TERMINAL_ROWS: u16 = 24;
+/// Columns of each session's terminal.
+pub const TERMINAL_COLUMNS: u16 = 80;
 const DEFAULT_TIMER_SLACK_NS: libc::c_ulong = 50_000;
 
 /// A program ready to be executed, with its arguments allocated beforehand.
@@ -258,7 +260,7 @@ fn open_terminal() -> io::Result<(OwnedFd, CString)> {
         io::Error::new(reason.kind(), format!("no terminal can be opened: {reason}"))
     })?;
     unlockpt(&master)?;
-    tcsetwinsize(&master, Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 })?;
+    tcsetwinsize(&master, Winsize { ws_row: TERMINAL_ROWS, ws_col: TERMINAL_COLUMNS, ws_xpixel: 0, ws_ypixel: 0 })?;
     let slave = ptsname(&master, Vec::new())?;
     Ok((master, slave))
 }

@@ -52,7 +52,7 @@ JSON_KEYS: dict[type, str] = {
     ),
     TypingUsage: "measured cpu_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns",
     UsageAudit: "judged impossible excess_ns",
-    Outcomes: "ok failed timeouts died unconfirmed not_found",
+    Outcomes: "ok failed timeouts died unconfirmed not_found unseen",
     TimeByClass: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
     Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",

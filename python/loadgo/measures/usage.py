@@ -14,7 +14,7 @@ from loadgo.measures.usage_figures import TypingUsage as TypingUsage
 from loadgo.measures.usage_figures import Usage as Usage
 from loadgo.measures.usage_figures import UsageAudit as UsageAudit
 from loadgo.notation.figures import share
-from loadgo.records.interactions import USAGE_COLUMNS
+from loadgo.records.interactions import IS_UNSEEN, USAGE_COLUMNS
 
 _LOSING_KERNEL = (6, 12)
 """From this version on, Linux loses the beginning of some waits (crates/host/src/usage/taskstats.rs)."""
@@ -30,6 +30,7 @@ OUTCOME_COUNTS = (
         for name in ("ok", "failed", "timeouts", "died", "unconfirmed")
     ),
     (pl.col("exit_status") == NOT_FOUND_STATUS).sum().alias("not_found"),
+    IS_UNSEEN.sum().alias("unseen"),
 )
 """The aggregates of interactions that `outcomes_in` reads."""
 

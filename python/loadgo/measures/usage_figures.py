@@ -74,6 +74,8 @@ class Outcomes:
     """Interactions whose end is known only from silence."""
     not_found: int = 0
     """Interactions with exit status 127, with which a shell tells that no such command exists, whatever the outcome."""
+    unseen: int = 0
+    """Keys or bursts that changed nothing on the screen. They are unconfirmed, too."""
 
     @property
     def errors(self) -> int:

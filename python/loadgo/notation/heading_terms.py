@@ -36,8 +36,8 @@ HEADING_MEANINGS: Mapping[str, str] = {
     **dict.fromkeys(("major", "major faults"), "A page fault that waited for a device."),
     "output": "Bytes that the system printed, without echo, prompt and mark.",
     "unconf.": (
-        "Only silence said that the system was ready: there was no mark and no prompt. "
-        "The response ends with the last output."
+        "Only silence, or a screen that stood still, said that the system was ready: there was no mark and no prompt. "
+        "The response ends with the last output. Keys that changed nothing on the screen have no response."
     ),
     **dict.fromkeys(("of all time", "of all CPU time"), _SHARE),
     "of non-idle": (

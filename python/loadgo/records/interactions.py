@@ -34,6 +34,8 @@ def _ns(name: str) -> pl.Expr:
 IS_MEASURED = pl.col("outcome").cast(pl.String) != "extrapolated"
 """Whether a row was recorded. The other rows are extrapolated for users who died."""
 IS_ANSWERED = pl.col("ready_ns").is_not_null()
+IS_UNSEEN = (pl.col("outcome").cast(pl.String) == "unconfirmed") & pl.col("ready_ns").is_null()
+"""Whether keys changed nothing on the screen. Nobody can see when they were answered, so they have no response time."""
 CPU_NS = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns")
 """Processor time, user and system; null if it was not measured."""
 RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")

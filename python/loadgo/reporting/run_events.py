@@ -15,7 +15,7 @@ from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import counted, duration, share
-from loadgo.records.interactions import IS_ANSWERED, IS_MEASURED, LATENESS_NS
+from loadgo.records.interactions import IS_ANSWERED, IS_MEASURED, IS_UNSEEN, LATENESS_NS
 from loadgo.records.phases import Stretch, spans_in
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _without_answers(summary: Summary, tables: Tables) -> list[RunEvent]:
     gaps = np.flatnonzero(np.diff(moments) > longest_ns)
     begins, ends = moments[gaps], moments[gaps + 1]
     sent = np.sort(answered["sent_ns"].cast(pl.Int64).to_numpy())
-    never = np.sort(measured.filter(~IS_ANSWERED)["sent_ns"].cast(pl.Int64).to_numpy())
+    never = np.sort(measured.filter(~IS_ANSWERED & ~IS_UNSEEN)["sent_ns"].cast(pl.Int64).to_numpy())
     middles = (begins + ends) // 2
     # Lines that were sent before the middle of a gap, without those that were answered before it.
     waiting = np.searchsorted(sent, middles, side="right") - np.searchsorted(ready, begins, side="right")

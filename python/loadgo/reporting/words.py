@@ -271,6 +271,11 @@ def _missed(summary: Summary) -> list[str]:
         (everything.outcomes.timeouts, "line timed out", "lines timed out"),
         (everything.outcomes.failed, "line failed", "lines failed"),
         (everything.outcomes.unconfirmed, "answer is unconfirmed", "answers are unconfirmed"),
+        (
+            everything.outcomes.unseen,
+            "key or burst changed nothing on the screen",
+            "keys or bursts changed nothing on the screen",
+        ),
         (_number_lost(summary, "interaction"), "line had no answer at the end", "lines had no answer at the end"),
     ]
     return [f"{number(count)} {singular if count == 1 else plural}" for count, singular, plural in counts if count]

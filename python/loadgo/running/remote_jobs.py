@@ -73,6 +73,8 @@ def _line_texts(lines: list[Any]) -> Iterator[str]:
             yield line
         elif "type" in line:
             yield line["type"]
+        elif "keys" in line:
+            yield line["keys"]
         else:
             yield from _line_texts(line.get("lines", []) + line.get("choose", []))
 

@@ -30,7 +30,7 @@ CLASS_SEEDS_TRIED = 10
 
 _SESSION_DEFAULTS = {"login": "sh", "logout": "exit", "typing": None}
 """Keys of a session with their defaults. All scripts must have the same values."""
-_GROUP_KEYS = ("think", "until", "silence", "timeout", "status")
+_GROUP_KEYS = ("think", "until", "silence", "settle", "timeout", "status")
 _EMPTY_MACHINE_TOML = 'title = "no time"\nsource = "none"\n[commands."*"]\ncpu = "0s"\n'
 
 

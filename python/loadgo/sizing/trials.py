@@ -24,7 +24,7 @@ from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import usage_of
 from loadgo.records.fleets import FLEET_KIND
-from loadgo.records.interactions import classes_of
+from loadgo.records.interactions import IS_UNSEEN, classes_of
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassFigures, Target
 from loadgo.sizing.resources import (
@@ -156,7 +156,7 @@ class TrialQuestions:
 def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     """The trial in `tables`; its figures are those of the steady phase."""
     stretch = stretch_of(tables)
-    rows = classified_in(tables, stretch).sort("sent_ns")
+    rows = classified_in(tables, stretch).filter(~IS_UNSEEN).sort("sent_ns")
     responses, think_s = _responses_s(rows), _think_s(rows)
     batches = _batch_count(stretch.span_ns / 1e9, think_s + _mean_answered(responses))
     counted = _CountedInteractions(rows, responses, stretch, batches, _batch_indices(rows["sent_ns"], stretch, batches))

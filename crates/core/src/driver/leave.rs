@@ -37,10 +37,10 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         self.die(index, at, reason);
     }
 
-    /// Whether the user has lines left after the current one.
+    /// Whether the user has keys or lines left after the current ones.
     pub(super) fn has_more_lines(&self, index: usize) -> bool {
         let mut lookahead = self.users[index].clone();
-        !self.is_ending && lookahead.next_line(self.script, self.load.passes)
+        !self.is_ending && (lookahead.next_burst(self.script) || lookahead.next_line(self.script, self.load.passes))
     }
 
     pub(super) fn die(&mut self, index: usize, at: Instant, reason: String) {
@@ -73,6 +73,7 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         }
         user.state = UserState::Gone;
         user.text = String::new();
+        user.key_ends = Vec::new();
         self.users_present -= 1;
         self.deadlines.clear(user.id);
         let (user, planned, started, ready, sent) = (user.id, user.arrival, user.started, user.logged_in, user.sent);

@@ -2,7 +2,7 @@
 
 use super::{DriverLoop, MOST_SCREENS};
 use crate::record::{InteractionRow, Outcome, Recorder, ScreenRow};
-use crate::script::{Script, print_rule};
+use crate::script::{Script, TypedForm, print_rule};
 use crate::system::{Response, SentLine, System, Usage};
 use crate::time::{Instant, Span};
 use crate::user::UserState;
@@ -13,6 +13,9 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn think(&mut self, index: usize, share: f64) {
         let passes = if self.is_ending { Some(0) } else { self.load.passes };
         let script = self.script;
+        if !self.is_ending && self.users[index].next_burst(script) {
+            return self.pause_between_keys(index);
+        }
         if self.is_ending || !self.users[index].next_line(script, passes) {
             return self.log_out(index);
         }
@@ -20,12 +23,22 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let think = user.draw_think(script);
         let think = if share < 1.0 { Span::from_secs_f64(think.as_secs_f64() * share) } else { think };
         user.first_key_due = (user.prompt + think).max(user.noticed);
-        user.planned = user.first_key_due + typing_time(script, user.text.len());
+        user.planned = user.first_key_due + typing_time(script, user.strokes());
         user.state = UserState::Thinking;
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
             let now = user.first_key_due;
             return self.act_on_deadline(index, now);
         }
+        self.deadlines.set(user.id, user.first_key_due);
+    }
+
+    /// Lets the user type the next burst of keys as fast as the script types, but not before the screen has settled.
+    fn pause_between_keys(&mut self, index: usize) {
+        let gap = self.script.key_gap().unwrap_or(Span::ZERO);
+        let user = &mut self.users[index];
+        user.first_key_due = (user.first_key_due + gap).max(user.noticed);
+        user.planned = user.first_key_due + typing_time(self.script, user.strokes());
+        user.state = UserState::Thinking;
         self.deadlines.set(user.id, user.first_key_due);
     }
 
@@ -52,25 +65,28 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let Some(rate) = self.script.typing_chars_per_second else { return self.send(index) };
         let due = now.since(user.first_key_due).as_secs_f64() * rate;
         // At least one key for each deadline, whatever the rounding: time need not pass between two calls.
-        let end = (due as usize + 1).max(user.typed + 1).min(user.text.len());
-        if end >= user.text.len() {
+        let end = user.end_of_strokes(due as usize + 1);
+        if end >= user.end() {
             return self.send(index);
         }
-        let end = (end..user.text.len()).find(|&end| user.text.is_char_boundary(end)).unwrap_or(user.text.len());
         let from = user.typed.min(end);
         user.typed = end;
         user.state = UserState::Typing;
-        self.system.keys(user.id, &user.text.as_bytes()[from..end]);
-        self.deadlines.set(user.id, user.first_key_due + Span::from_secs_f64(end as f64 / rate));
+        let form = user.line.map_or(TypedForm::Line, |line| line.form);
+        self.system.keys(user.id, &user.text.as_bytes()[from..end], form);
+        self.deadlines.set(user.id, user.first_key_due + Span::from_secs_f64(user.strokes_to(end) as f64 / rate));
     }
 
     pub(super) fn send(&mut self, index: usize) {
         let script = self.script;
         let user = &mut self.users[index];
         let line = user.line.expect("a user who types has a line");
-        let keys = &user.text.as_bytes()[user.typed..];
-        let typed = SentLine { keys, line: line.number, command: &line.name, until: user.until(script) };
+        let end = user.end();
+        let keys = &user.text.as_bytes()[user.typed..end];
+        let (form, has_more, until) = (line.form, user.has_more_keys(), user.until(script));
+        let typed = SentLine { keys, form, has_more, line: line.number, command: &line.name, until };
         user.sent = self.system.send(user.id, typed);
+        user.typed = end;
         if user.state == UserState::Thinking {
             user.first_key = user.sent;
         }
@@ -86,13 +102,13 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 
     pub(super) fn on_ready(&mut self, index: usize, at: Instant, response: Response) {
-        let noticed = self.users[index].notices(self.script, at, response.confirmed);
+        let noticed = response.settled.unwrap_or_else(|| self.users[index].notices(self.script, at, response.confirmed));
         match self.users[index].state {
             // What was printed before the line was sent, and is read after that, is no answer to it.
             UserState::Waiting if at < self.users[index].sent => return,
             UserState::Waiting => {
                 let outcome = self.judge(index, &response);
-                self.record(index, Some(at), &response, outcome);
+                self.record(index, (!response.is_unseen).then_some(at), &response, outcome);
                 self.end_load_if_enough();
             }
             UserState::Interrupted => {}
@@ -135,7 +151,13 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
             think_ns: user.first_key.since(user.prompt).0,
             usage: response.usage,
             typing_usage: if is_typed_by_key { self.system.typing_usage(user.id) } else { Usage::default() },
-            cpu_excess_ns: response_time.zip(self.clock).and_then(|(span, clock)| clock.excess_ns(&response.usage, span)),
+            // Usage is read when the screen has settled, so it may be used until then.
+            cpu_excess_ns: response
+                .settled
+                .map(|settled| settled.since(user.sent))
+                .or(response_time)
+                .zip(self.clock)
+                .and_then(|(span, clock)| clock.excess_ns(&response.usage, span)),
             bytes_out: response.bytes_out,
             exit_status: response.exit_status,
             outcome,
@@ -174,6 +196,6 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 }
 
-fn typing_time(script: &Script, length: usize) -> Span {
-    script.typing_chars_per_second.map_or(Span::ZERO, |rate| Span::from_secs_f64((length - 1) as f64 / rate))
+fn typing_time(script: &Script, strokes: usize) -> Span {
+    script.typing_chars_per_second.map_or(Span::ZERO, |rate| Span::from_secs_f64(strokes.saturating_sub(1) as f64 / rate))
 }

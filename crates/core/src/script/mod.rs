@@ -1,13 +1,15 @@
 //! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
-//! `parse` reads a script from TOML, with the keys of `shapes`: its lines with `steps`, placeholders with `template`, laws with `spec`. Tables, spans
-//! and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
+//! `parse` reads a script from TOML, with the keys of `shapes`. It reads lines with `steps` and `signs`, and laws with `spec`. Placeholders are
+//! in `template`, the names of typed keys in `keys`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
 //! through a script line by line.
 
+mod keys;
 mod law;
 mod parse;
 mod print;
 mod shapes;
+mod signs;
 mod spec;
 mod steps;
 mod template;
@@ -16,10 +18,12 @@ mod walk;
 
 pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
+pub use keys::KeyStrokes;
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
 pub use print::{print, print_rule};
 pub use shapes::SCRIPT_SHAPE;
+pub use signs::DEFAULT_SETTLE;
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 
@@ -77,7 +81,9 @@ pub enum ScriptStep {
 pub struct ScriptLine {
     /// Number of the line in the script, from 1, in the order of the file. Each alternative has its own numbers.
     pub number: u32,
-    /// The typed text, without the final newline.
+    /// The kind of typing.
+    pub form: TypedForm,
+    /// The typed text, without the final newline; for keys, in the notation of keys.
     pub text: Template,
     /// The command's name in the report. Default: the first word of `text`.
     pub name: String,
@@ -91,6 +97,15 @@ pub struct ScriptLine {
     pub status: Option<Vec<u8>>,
 }
 
+/// The kinds of typing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypedForm {
+    /// A line, which a newline ends.
+    Line,
+    /// Single keys, for a program that fills the screen.
+    Keys,
+}
+
 /// The sign that the system is ready again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadyRule {
@@ -100,6 +115,19 @@ pub enum ReadyRule {
     Pattern(String),
     /// No output for this time; the interaction is then *unconfirmed*.
     Silence(Span),
+    /// The terminal's screen has settled.
+    Screen(ScreenRule),
+}
+
+/// The sign of a program that fills the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScreenRule {
+    /// Time without a change of the screen after which it has settled.
+    pub settle: Span,
+    /// A pattern that the screen's text must match; a regular expression that compiles.
+    pub shows: Option<String>,
+    /// Row and column where the cursor must be, from 1.
+    pub cursor: Option<(u16, u16)>,
 }
 
 /// Text with placeholders, as a list of parts. `Display` prints it as in a script.
@@ -120,6 +148,16 @@ pub enum TemplatePart {
 }
 
 impl Script {
+    /// Time between two keys at the typing rate; `None` if lines and keys are sent at once.
+    pub(crate) fn key_gap(&self) -> Option<Span> {
+        self.typing_chars_per_second.map(|rate| Span::from_secs_f64(1.0 / rate))
+    }
+
+    /// Whether a line or keys of the script wait for the screen.
+    pub fn watches_screens(&self) -> bool {
+        self.lines().any(|line| matches!(line.until, Some(ReadyRule::Screen(_))))
+    }
+
     /// Gives every line the think time `law`.
     pub fn set_think(&mut self, law: TimeLaw) {
         remove_thinks(&mut self.steps);

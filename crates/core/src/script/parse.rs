@@ -3,7 +3,7 @@
 use super::shapes::SCRIPT_TABLE_SHAPE;
 use super::steps::{self, LineSettings};
 use super::values::report_name;
-use super::{ReadyRule, Script, TimeLaw, template};
+use super::{Script, TimeLaw, template};
 use crate::notation::mistakes::{ScriptMistake, SyntaxMistake};
 use crate::notation::shape::key_names;
 use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, document, string};
@@ -61,7 +61,7 @@ fn read(text: &str) -> Result<Script, SyntaxMistake> {
         env: env(&script)?,
         beside: beside(&script)?,
         timeout: settings.timeout.unwrap_or(DEFAULT_TIMEOUT),
-        until: settings.until.clone().unwrap_or(ReadyRule::Mark),
+        until: settings.sign.of_script(&script)?,
         steps: steps::read(&script, &settings, &words)?,
         words,
     })

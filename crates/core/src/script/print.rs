@@ -1,8 +1,9 @@
 //! Writes a [`Script`] as TOML that [`super::parse`] reads back as the same value.
 
 use super::parse::DEFAULT_TIMEOUT;
+use super::signs::{DEFAULT_SETTLE, SCREEN_WORD};
 use super::steps::first_word;
-use super::{ReadyRule, Script, ScriptLine, ScriptStep, TimeLaw, print_span};
+use super::{ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, TimeLaw, TypedForm, print_span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml::Value;
@@ -28,8 +29,8 @@ pub fn print(script: &Script) -> String {
     if script.timeout != DEFAULT_TIMEOUT {
         key("timeout", quoted(&print_span(script.timeout)));
     }
-    if let Some((name, value)) = until(&script.until).filter(|_| script.until != ReadyRule::Mark) {
-        key(name, value);
+    if script.until != ReadyRule::Mark {
+        until(&script.until).into_iter().for_each(|(name, value)| key(name, value));
     }
     if !script.needs.is_empty() {
         key("needs", list(script.needs.iter().map(|program| quoted(program))));
@@ -92,7 +93,7 @@ fn entry(step: &ScriptStep, mut fields: Vec<(&'static str, String)>) -> String {
     match step {
         ScriptStep::Line(line) => {
             let own = line_fields(line);
-            if fields.is_empty() && own.len() == 1 {
+            if fields.is_empty() && own.len() == 1 && line.form == TypedForm::Line {
                 return quoted(&line.text.to_string());
             }
             fields.extend(own);
@@ -121,28 +122,46 @@ fn alternative((weight, steps): &(f64, Vec<ScriptStep>)) -> String {
 }
 
 fn line_fields(line: &ScriptLine) -> Vec<(&'static str, String)> {
-    let mut fields = vec![("type", quoted(&line.text.to_string()))];
-    if line.name != first_word(&line.text) {
+    let text = quoted(&line.text.to_string());
+    // The name of keys follows from lines before, so it is always written.
+    let (mut fields, is_named) = match line.form {
+        TypedForm::Line => (vec![("type", text)], line.name != first_word(&line.text)),
+        TypedForm::Keys => (vec![("keys", text)], true),
+    };
+    if is_named {
         fields.push(("as", quoted(&line.name)));
     }
     fields.extend(line.think.as_ref().map(|law| ("think", quoted(&law.to_string()))));
-    fields.extend(line.until.as_ref().and_then(until));
+    let rule = line.until.iter().flat_map(until);
+    // Keys wait for the screen where no sign is given.
+    fields.extend(rule.filter(|(key, value)| line.form == TypedForm::Line || *key != "until" || *value != quoted(SCREEN_WORD)));
     fields.extend(line.timeout.map(|span| ("timeout", quoted(&print_span(span)))));
     fields.extend(line.status.as_ref().map(|status| ("status", statuses(status))));
     fields
 }
 
-/// The rule as the key and the value that a script has for it.
+/// The rule as the keys and the values that a script has for it.
 pub fn print_rule(rule: &ReadyRule) -> String {
-    until(rule).map(|(key, value)| format!("{key} = {value}")).unwrap_or_default()
+    until(rule).iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-fn until(until: &ReadyRule) -> Option<(&'static str, String)> {
-    Some(match until {
-        ReadyRule::Mark => ("until", quoted("mark")),
-        ReadyRule::Pattern(pattern) => ("until", quoted(pattern)),
-        ReadyRule::Silence(span) => ("silence", quoted(&print_span(*span))),
-    })
+fn until(until: &ReadyRule) -> Vec<(&'static str, String)> {
+    match until {
+        ReadyRule::Mark => vec![("until", quoted("mark"))],
+        ReadyRule::Pattern(pattern) => vec![("until", quoted(pattern))],
+        ReadyRule::Silence(span) => vec![("silence", quoted(&print_span(*span)))],
+        ReadyRule::Screen(rule) => screen(rule),
+    }
+}
+
+fn screen(ScreenRule { settle, shows, cursor }: &ScreenRule) -> Vec<(&'static str, String)> {
+    let mut fields = vec![("until", quoted(SCREEN_WORD))];
+    if *settle != DEFAULT_SETTLE {
+        fields.push(("settle", quoted(&print_span(*settle))));
+    }
+    fields.extend(shows.as_ref().map(|pattern| ("shows", quoted(pattern))));
+    fields.extend(cursor.map(|(row, column)| ("cursor", format!("[{row}, {column}]"))));
+    fields
 }
 
 fn inline(fields: &[(&str, String)]) -> String {

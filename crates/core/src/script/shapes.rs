@@ -6,8 +6,17 @@ use crate::notation::shape::{FileShape, KeyRule, KeyShape, MapShape, NumberRange
 pub const SCRIPT_SHAPE: FileShape = FileShape {
     root: &SCRIPT_TABLE_SHAPE,
     parts: &[
-        ("entry", ValueShape::Any(&[LINE_TEXT, table(&LINE), table(&GROUP), table(&CHOICE)])),
-        ("alternative", ValueShape::Any(&[LINE_TEXT, table(&WEIGHTED_LINE), table(&WEIGHTED_GROUP), table(&WEIGHTED_CHOICE)])),
+        ("entry", ValueShape::Any(&[LINE_TEXT, table(&LINE), table(&KEYS), table(&GROUP), table(&CHOICE)])),
+        (
+            "alternative",
+            ValueShape::Any(&[
+                LINE_TEXT,
+                table(&WEIGHTED_LINE),
+                table(&WEIGHTED_KEYS),
+                table(&WEIGHTED_GROUP),
+                table(&WEIGHTED_CHOICE),
+            ]),
+        ),
     ],
     like: None,
 };
@@ -22,6 +31,10 @@ const ENTRIES: ValueShape = ValueShape::List(&ValueShape::Part("entry"), 1);
 const THINK: KeyShape = key("think", ValueShape::Text("law of think times"));
 const UNTIL: KeyShape = key("until", ValueShape::Text("regular expression"));
 const SILENCE: KeyShape = key("silence", ValueShape::Text("positive time"));
+const SETTLE: KeyShape = key("settle", ValueShape::Text("positive time"));
+const SHOWS: KeyShape = key("shows", ValueShape::Text("regular expression"));
+const CURSOR: KeyShape = key("cursor", ValueShape::Pair(&[PLACE, PLACE]));
+const PLACE: ValueShape = ValueShape::Whole(1, 1000);
 const TIMEOUT: KeyShape = key("timeout", ValueShape::Text("positive time"));
 const STATUS: KeyShape = key("status", ValueShape::Any(&[EXIT_STATUS, ValueShape::List(&EXIT_STATUS, 1)]));
 const REPEAT: KeyShape = key("repeat", TIMES);
@@ -51,6 +64,7 @@ pub(super) const SCRIPT_TABLE_SHAPE: TableShape = TableShape {
         TIMEOUT,
         UNTIL,
         SILENCE,
+        SETTLE,
         STATUS,
         key("files", ValueShape::Map(&MapShape { names: HOME_PATH, value: ValueShape::Text("text"), fewest: 0 })),
         key("env", ValueShape::Map(&MapShape { names: VARIABLE_NAME, value: ValueShape::Text("value"), fewest: 0 })),
@@ -63,14 +77,47 @@ pub(super) const SCRIPT_TABLE_SHAPE: TableShape = TableShape {
 
 const WORD_LIST: ValueShape = ValueShape::List(&ValueShape::Text("word"), 1);
 
-/// The keys of a line, of a group and of a choice inside a choice. A weight is the last.
+/// The keys of a line, of keys, of a group and of a choice inside a choice. A weight is the last.
 pub(super) const WEIGHTED_LINE: TableShape = TableShape {
-    keys: &[needed("type", LINE_TEXT), key("as", NAME_TEXT), THINK, UNTIL, SILENCE, TIMEOUT, STATUS, REPEAT, WEIGHT],
+    keys: &[
+        needed("type", LINE_TEXT),
+        key("as", NAME_TEXT),
+        THINK,
+        UNTIL,
+        SILENCE,
+        SETTLE,
+        SHOWS,
+        CURSOR,
+        TIMEOUT,
+        STATUS,
+        REPEAT,
+        WEIGHT,
+    ],
+    rules: READY_RULES,
+};
+/// The keys of a line of typed keys inside a choice.
+pub(super) const WEIGHTED_KEYS: TableShape = TableShape {
+    keys: &[
+        needed("keys", ValueShape::Text("typed keys")),
+        key("as", NAME_TEXT),
+        THINK,
+        UNTIL,
+        SILENCE,
+        SETTLE,
+        SHOWS,
+        CURSOR,
+        TIMEOUT,
+        STATUS,
+        REPEAT,
+        WEIGHT,
+    ],
     rules: READY_RULES,
 };
 /// The keys of a group of lines inside a choice.
-pub(super) const WEIGHTED_GROUP: TableShape =
-    TableShape { keys: &[needed("lines", ENTRIES), THINK, UNTIL, SILENCE, TIMEOUT, STATUS, REPEAT, WEIGHT], rules: READY_RULES };
+pub(super) const WEIGHTED_GROUP: TableShape = TableShape {
+    keys: &[needed("lines", ENTRIES), THINK, UNTIL, SILENCE, SETTLE, TIMEOUT, STATUS, REPEAT, WEIGHT],
+    rules: READY_RULES,
+};
 /// The keys of a choice inside a choice.
 pub(super) const WEIGHTED_CHOICE: TableShape = TableShape {
     keys: &[
@@ -78,6 +125,7 @@ pub(super) const WEIGHTED_CHOICE: TableShape = TableShape {
         THINK,
         UNTIL,
         SILENCE,
+        SETTLE,
         TIMEOUT,
         STATUS,
         REPEAT,
@@ -87,6 +135,7 @@ pub(super) const WEIGHTED_CHOICE: TableShape = TableShape {
 };
 
 const LINE: TableShape = without_weight(&WEIGHTED_LINE);
+const KEYS: TableShape = without_weight(&WEIGHTED_KEYS);
 const GROUP: TableShape = without_weight(&WEIGHTED_GROUP);
 const CHOICE: TableShape = without_weight(&WEIGHTED_CHOICE);
 

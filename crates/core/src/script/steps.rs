@@ -1,8 +1,9 @@
 //! Reads the lines of a script: strings, tables, repeated groups, and weighted alternatives.
 
-use super::shapes::{LARGEST_WEIGHT, WEIGHTED_CHOICE, WEIGHTED_GROUP, WEIGHTED_LINE};
-use super::values::{law, positive_span, report_name, until};
-use super::{ReadyRule, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, template};
+use super::shapes::{LARGEST_WEIGHT, WEIGHTED_CHOICE, WEIGHTED_GROUP, WEIGHTED_KEYS, WEIGHTED_LINE};
+use super::signs::{ReadySign, SignTable};
+use super::values::{law, positive_span, report_name};
+use super::{ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, TypedForm, keys, template};
 use crate::notation::mistakes::SyntaxMistake;
 use crate::notation::shape::key_names;
 use crate::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string, whole};
@@ -16,19 +17,20 @@ pub const TOO_LONG_LINE_BYTES: usize = 4095;
 pub const MOST_PASS_LINES: u64 = 1_000_000;
 
 /// The keys of lines, groups and choices, any of which may have been meant.
-const ALL_KEYS: [&str; 11] =
-    ["type", "as", "lines", "choose", "think", "until", "silence", "timeout", "status", "repeat", "weight"];
+const ALL_KEYS: [&str; 15] = [
+    "type", "keys", "as", "lines", "choose", "think", "until", "silence", "settle", "shows", "cursor", "timeout", "status",
+    "repeat", "weight",
+];
 
 const LINES: KeyDescription = KeyDescription { key: "lines", value: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
 const LINE: KeyDescription =
     KeyDescription { key: "lines", value: "strings and tables", example: "{ type = \"ls -l\", as = \"list\" }" };
 const TYPE: KeyDescription = KeyDescription { key: "type", value: "a string", example: "type = \"ls -l\"" };
+const KEYS: KeyDescription = KeyDescription { key: "keys", value: "a string", example: "keys = \"ihello<Esc>:wq<Enter>\"" };
 const AS: KeyDescription = KeyDescription { key: "as", value: "a string", example: "as = \"list\"" };
 const THINK: KeyDescription =
     KeyDescription { key: "think", value: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
 const TIMEOUT: KeyDescription = KeyDescription { key: "timeout", value: "a time in a string", example: "timeout = \"30s\"" };
-const UNTIL: KeyDescription = KeyDescription { key: "until", value: "a pattern in a string", example: "until = '\\? $'" };
-const SILENCE: KeyDescription = KeyDescription { key: "silence", value: "a time in a string", example: "silence = \"500ms\"" };
 const STATUS: KeyDescription =
     KeyDescription { key: "status", value: "an exit status, or a list of them,", example: "status = [0, 1]" };
 const REPEAT: KeyDescription = KeyDescription { key: "repeat", value: "a whole number", example: "repeat = 3" };
@@ -43,7 +45,7 @@ const WEIGHT: KeyDescription = KeyDescription { key: "weight", value: "a number 
 #[derive(Clone, Default)]
 pub(super) struct LineSettings {
     pub think: Option<TimeLaw>,
-    pub until: Option<ReadyRule>,
+    pub sign: ReadySign,
     pub timeout: Option<Span>,
     status: Option<Vec<u8>>,
 }
@@ -53,7 +55,7 @@ impl LineSettings {
     pub fn read(table: &KeyedTable<'_>) -> Result<LineSettings, SyntaxMistake> {
         Ok(LineSettings {
             think: table.string(THINK)?.map(|text| law(&text)).transpose()?,
-            until: ready(table)?,
+            sign: ReadySign::read(table)?,
             timeout: table.string(TIMEOUT)?.map(|text| positive_span(&text, "timeout")).transpose()?,
             status: table.get("status").map(status).transpose()?,
         })
@@ -63,20 +65,11 @@ impl LineSettings {
     fn or(self, outer: &LineSettings) -> LineSettings {
         LineSettings {
             think: self.think.or_else(|| outer.think.clone()),
-            until: self.until.or_else(|| outer.until.clone()),
+            sign: self.sign.or(&outer.sign),
             timeout: self.timeout.or(outer.timeout),
             status: self.status.or_else(|| outer.status.clone()),
         }
     }
-}
-
-fn ready(table: &KeyedTable<'_>) -> Result<Option<ReadyRule>, SyntaxMistake> {
-    let pattern = table.string(UNTIL)?;
-    let Some(silence) = table.string(SILENCE)? else { return pattern.map(|text| until(&text)).transpose() };
-    if pattern.is_some() {
-        return Err(SyntaxMistake::new(table.key_at("silence"), "`until` and `silence` exclude each other: keep one"));
-    }
-    positive_span(&silence, "silence").map(|span| Some(ReadyRule::Silence(span)))
 }
 
 fn status(value: &PlacedValue<'_>) -> Result<Vec<u8>, SyntaxMistake> {
@@ -103,8 +96,8 @@ pub(super) fn read(
     if list.is_empty() {
         return Err(SyntaxMistake::new(script.key_at("lines"), format!("`lines` is empty; {right}")));
     }
-    let mut reader = StepReader { text: script.text, words, lines: 0 };
-    let outer = LineSettings { status: settings.status.clone(), ..LineSettings::default() };
+    let mut reader = StepReader { text: script.text, words, lines: 0, program: None };
+    let outer = LineSettings { status: settings.status.clone(), sign: settings.sign.only_settle(), ..LineSettings::default() };
     reader.list(list, &outer)?.check_length(script.key_at("lines")).map(|block| block.steps)
 }
 
@@ -113,6 +106,8 @@ struct StepReader<'a> {
     text: &'a str,
     words: &'a BTreeMap<String, Vec<String>>,
     lines: u32,
+    /// The name of the last line that started a program which fills the screen.
+    program: Option<String>,
 }
 
 /// Steps with the largest number of lines that they type.
@@ -156,7 +151,8 @@ impl<'a> StepReader<'a> {
         outer: &LineSettings,
     ) -> Result<(Option<(usize, f64)>, ParsedSteps), SyntaxMistake> {
         if let Some(typed) = string(self.text, value) {
-            return Ok((None, self.line(&typed, None, outer.clone())?));
+            let text = self.template(&typed)?;
+            return Ok((None, self.line(TypedForm::Line, text, None, outer.clone())?));
         }
         let DeValue::Table(entries) = value.get_ref() else { return Err(LINE.wrong(value)) };
         let table = KeyedTable::new(self.text, entries, value.span().start);
@@ -167,6 +163,9 @@ impl<'a> StepReader<'a> {
         } else if table.get("lines").is_some() {
             table.only(&key_names(WEIGHTED_GROUP.keys), &ALL_KEYS, "a group of lines")?;
             self.group(&table, outer)?
+        } else if table.get("keys").is_some() && table.get("type").is_none() {
+            table.only(&key_names(WEIGHTED_KEYS.keys), &ALL_KEYS, "a line of keys")?;
+            self.keys(&table, outer)?
         } else {
             table.only(&key_names(WEIGHTED_LINE.keys), &ALL_KEYS, "a line")?;
             self.typed(&table, outer)?
@@ -178,8 +177,28 @@ impl<'a> StepReader<'a> {
         let Some(typed) = table.string(TYPE)? else {
             return Err(SyntaxMistake::new(table.at, "nothing is typed here: add `type`, as in { type = \"ls -l\" }"));
         };
+        let text = self.template(&typed)?;
+        self.named_line(TypedForm::Line, text, table, outer)
+    }
+
+    fn keys(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
+        let typed = table.string(KEYS)?.expect("the caller has seen the key");
+        let text = self.key_template(&typed)?;
+        self.named_line(TypedForm::Keys, text, table, outer)
+    }
+
+    /// A line whose name and settings are in `table`.
+    fn named_line(
+        &mut self,
+        form: TypedForm,
+        text: Template,
+        table: &KeyedTable<'a>,
+        outer: &LineSettings,
+    ) -> Result<ParsedSteps, SyntaxMistake> {
         let name = table.string(AS)?.map(|name| report_name(&name)).transpose()?;
-        self.line(&typed, name, LineSettings::read(table)?.or(outer))
+        let settings = LineSettings::read(table)?.or(outer);
+        settings.sign.check(form, &SignTable(table))?;
+        self.line(form, text, name, settings)
     }
 
     fn group(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
@@ -211,16 +230,42 @@ impl<'a> StepReader<'a> {
 
     fn line(
         &mut self,
-        typed: &PlacedText<'_>,
+        form: TypedForm,
+        text: Template,
         name: Option<String>,
         settings: LineSettings,
     ) -> Result<ParsedSteps, SyntaxMistake> {
-        let text = self.template(typed)?;
         self.lines += 1;
-        let LineSettings { think, until, timeout, status } = settings;
-        let name = name.unwrap_or_else(|| first_word(&text));
-        let line = ScriptLine { number: self.lines, text, name, think, until, timeout, status };
+        let LineSettings { think, sign, timeout, status } = settings;
+        let name = name.unwrap_or_else(|| match form {
+            TypedForm::Line => first_word(&text),
+            TypedForm::Keys => keys_name(self.program.as_deref()),
+        });
+        if form == TypedForm::Line {
+            self.program = sign.is_screen().then(|| name.clone());
+        }
+        let line = ScriptLine { number: self.lines, form, text, name, think, until: sign.rule(form), timeout, status };
         Ok(ParsedSteps { steps: vec![ScriptStep::Line(line)], most_lines: 1 })
+    }
+
+    /// Reads `typed` as keys with placeholders.
+    fn key_template(&self, typed: &PlacedText<'_>) -> Result<Template, SyntaxMistake> {
+        if typed.value.is_empty() {
+            return Err(typed.wrong_whole("no key is typed here: write keys, as in { keys = \"ihello<Esc>\" }"));
+        }
+        let count = keys::check(typed.value).map_err(|mistake| typed.place(mistake))?;
+        let text = template::read(typed.value, self.words).map_err(|mistake| typed.place(mistake))?;
+        // A placeholder inside the name of a key leaves parts that are no keys.
+        for part in &text.0 {
+            if let TemplatePart::Text(part) = part {
+                keys::check(part).map_err(|mistake| typed.wrong_whole(mistake.message))?;
+            }
+        }
+        let most = keys::MOST_KEYS;
+        if count <= most {
+            return Ok(text);
+        }
+        Err(typed.wrong_whole(format!("these are {count} keys, more than {most}: cut them into several lines, or use `repeat`")))
     }
 
     fn template(&self, typed: &PlacedText<'_>) -> Result<Template, SyntaxMistake> {
@@ -259,6 +304,11 @@ fn longest_bytes(text: &Template, words: &BTreeMap<String, Vec<String>>) -> usiz
 /// The name in the report of a line without a name of its own.
 pub(super) fn first_word(text: &Template) -> String {
     text.to_string().split_whitespace().next().unwrap_or("(return)").into()
+}
+
+/// The name in the report of keys without a name of their own, by the program that the line before has started.
+fn keys_name(program: Option<&str>) -> String {
+    program.map_or_else(|| "keys".into(), |program| format!("{program} keys"))
 }
 
 fn weight(table: &KeyedTable<'_>) -> Result<Option<(usize, f64)>, SyntaxMistake> {

@@ -87,7 +87,7 @@ pub const TYPED: [(&str, &str); 33] = [
 ];
 
 /// Whole scripts with one mistake.
-pub const WHOLE: [(&str, &str); 89] = [
+pub const WHOLE: [(&str, &str); 104] = [
     ("▶", "lines = ["),
     ("▶name = 'x'", "lines = ["),
     ("▶lines = []", "lines = ["),
@@ -124,6 +124,21 @@ pub const WHOLE: [(&str, &str); 89] = [
     ("lines = [{ choose = [{ weight = ▶inf, type = 'a' }] }]", "over 0"),
     ("lines = [{ choose = [{ weight = ▶nan, type = 'a' }] }]", "over 0"),
     ("lines = [{ choose = [{ weight = ▶2e9, type = 'a' }] }]", "at most 1000000000"),
+    ("lines = [{ keys = 'ab▶<Escape>' }]", "did you mean <Esc>?"),
+    ("lines = [{ keys = 'a ▶< b' }]", "write <lt>"),
+    ("lines = [{ keys = 'a▶<C-{user}>' }]", "<C-x>"),
+    ("lines = [{ keys = \"▶\\t\" }]", "write <Tab>"),
+    ("lines = [{ keys = ▶'' }]", "keys = \"ihello<Esc>\""),
+    ("lines = [{ keys = ▶7 }]", "keys = \"ihello<Esc>:wq<Enter>\""),
+    ("lines = [{ ▶keys = 'a', type = 'b' }]", "a line has no `keys`"),
+    ("lines = [{ type = 'a', ▶shows = 'b' }]", "until = \"screen\""),
+    ("lines = [{ keys = 'a', silence = '1s', ▶settle = '1s' }]", "until = \"screen\""),
+    ("lines = [{ keys = 'a', shows = ▶'(' }]", r"'\('"),
+    ("lines = [{ keys = 'a', shows = ▶'x*' }]", "shows = 'written'"),
+    ("lines = [{ keys = 'a', cursor = ▶[1] }]", "cursor = [24, 1]"),
+    ("lines = [{ keys = 'a', cursor = [1, ▶0] }]", "from 1 to 1000"),
+    ("lines = [{ keys = 'a', settle = ▶'0s' }]", "over 0s"),
+    ("▶until = 'screen'\nlines = ['a']", "belongs to lines"),
     ("until = ▶'('\nlines = ['a']", r"'\('"),
     ("until = ▶'['\nlines = ['a']", r"'\['"),
     ("until = ▶'a**('\nlines = ['a']", "to match the text itself"),

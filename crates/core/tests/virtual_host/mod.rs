@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test binary uses a part
 
 use loadgo_core::record::{InteractionRow, LostRow, Outcome, Phase, Recorder, ScreenRow, SessionRow};
-use loadgo_core::script::{Script, parse};
+use loadgo_core::script::{Script, TypedForm, parse};
 use loadgo_core::system::{Barrier, Event, Response, SentLine, System, UserId};
 use loadgo_core::time::{Instant, Span};
 use std::cmp::Reverse;
@@ -14,6 +14,10 @@ pub enum Answer {
     After(Span, u8),
     /// The last output comes after the first span, and a silence of the second span ends the line.
     Silent(Span, Span),
+    /// The screen changes last after the first span, and is known to have settled after another of the second.
+    Settles(Span, Span),
+    /// Nothing changes on the screen, which is known after this time.
+    Unseen(Span),
     /// The command never ends by itself; if `true`, an interrupt brings the prompt back.
     Never(bool),
     /// The session is killed after this time.
@@ -164,7 +168,7 @@ impl System for VirtualHost {
         }
     }
 
-    fn keys(&mut self, user: UserId, keys: &[u8]) {
+    fn keys(&mut self, user: UserId, keys: &[u8], _: TypedForm) {
         self.keys.push((self.now, user, String::from_utf8_lossy(keys).into()));
     }
 
@@ -182,6 +186,16 @@ impl System for VirtualHost {
                 let at = sent + span;
                 self.at(at + silence, Event::Ready { user, at, response: Response::default() });
             }
+            Answer::Settles(span, settle) => {
+                let (at, settled) = (sent + span, Some(sent + span + settle));
+                let response = Response { confirmed: true, settled, ..Response::default() };
+                self.at(at + settle, Event::Ready { user, at, response });
+            }
+            Answer::Unseen(patience) => {
+                let settled = Some(sent + patience);
+                let response = Response { is_unseen: true, settled, ..Response::default() };
+                self.at(sent + patience, Event::Ready { user, at: sent, response });
+            }
             Answer::Never(answers) => self.answers_interrupt = answers,
             Answer::Exits(span, status) => {
                 let at = sent + span;
@@ -197,7 +211,7 @@ impl System for VirtualHost {
     }
 
     fn log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
-        self.keys(user, keys);
+        self.keys(user, keys, TypedForm::Line);
         let (at, reason, response) = (self.now, "logged out".into(), Response::default());
         self.at(at, Event::Ended { user, at, reason, response });
         at

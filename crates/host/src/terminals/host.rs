@@ -10,6 +10,7 @@ mod log_in;
 mod ordered;
 mod output;
 mod seat;
+mod settled;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use crate::terminals::typed_files::Preparations;
 use crate::usage::meter::UsageMeter;
 use loadgo_core::deadlines::Deadlines;
 use loadgo_core::ready::ReadyPatterns;
+use loadgo_core::script::TypedForm;
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Barrier, Event, ProcessorClock, Response, SentLine, System, Usage, UserId};
 use loadgo_core::time::{Instant, Span};
@@ -57,6 +59,15 @@ struct ReadyUser {
     at: Instant,
     status: Option<u8>,
     is_confirmed: bool,
+    /// When it was known that the screen has settled, if it did.
+    settled: Option<Instant>,
+}
+
+/// The end of a line or of keys, and the sign of its answer.
+struct LineEnd<'k> {
+    keys: &'k [u8],
+    form: TypedForm,
+    watch: Watch,
 }
 
 /// This host.
@@ -221,17 +232,19 @@ impl Host {
 
     fn type_log_out(&mut self, user: UserId, keys: &[u8]) -> Instant {
         self.meter.sent(user, LOG_OUT_LINE_ID);
-        self.type_end(user, keys, Watch::of(&self.setting.script.until, &self.patterns))
+        let end = LineEnd { keys, form: TypedForm::Line, watch: Watch::of(&self.setting.script.until, &self.patterns) };
+        self.type_end(user, end)
     }
 
-    /// Types the end of a line, whose answer `watch` recognises; returns the time of typing.
-    fn type_end(&mut self, user: UserId, keys: &[u8], watch: Watch) -> Instant {
+    /// Types the end of a line or of keys; returns the time of typing.
+    fn type_end(&mut self, user: UserId, end: LineEnd<'_>) -> Instant {
         let sent = self.now();
         if let Some(seat) = self.seat(user) {
-            let keys = seat.session.as_typed(keys);
-            seat.session.send(&keys, watch, Stage::Line);
+            let keys = seat.session.as_typed(end.keys, end.form);
+            seat.session.send_as(end.form, &keys, end.watch, Stage::Line);
             seat.session.last_output = sent;
-            if seat.session.ends_with_silence() {
+            seat.session.begin_screen(sent);
+            if seat.session.ends_with_silence() || seat.session.awaits_screen() {
                 self.watch_silence(user);
             }
             self.put(user, &keys);
@@ -273,10 +286,10 @@ impl System for Host {
         }
     }
 
-    fn keys(&mut self, user: UserId, keys: &[u8]) {
+    fn keys(&mut self, user: UserId, keys: &[u8], form: TypedForm) {
         let Some(seat) = self.seat(user) else { return };
-        let keys = seat.session.as_typed(keys);
-        seat.session.type_keys(&keys);
+        let keys = seat.session.as_typed(keys, form);
+        seat.session.type_keys(&keys, form);
         self.put(user, &keys);
     }
 
@@ -288,7 +301,10 @@ impl System for Host {
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.read_typing_usage(user);
         self.meter.sent(user, typed.line);
-        self.type_end(user, typed.keys, Watch::of(typed.until, &self.patterns))
+        let SentLine { keys, form, has_more, until, .. } = typed;
+        let watch = Watch::of(until, &self.patterns);
+        let watch = if has_more { watch.without_promise() } else { watch };
+        self.type_end(user, LineEnd { keys, form, watch })
     }
 
     fn typing_usage(&self, user: UserId) -> Usage {
@@ -313,10 +329,14 @@ impl System for Host {
     }
 
     fn interrupt(&mut self, user: UserId) -> Response {
+        let now = self.now();
         let so_far = self.seat(user).map(|seat| {
             seat.unsent.clear();
-            seat.session.wait_on()
+            seat.session.wait_on(now)
         });
+        if self.seat(user).is_some_and(|seat| seat.session.awaits_screen()) {
+            self.watch_silence(user);
+        }
         self.put(user, INTERRUPT_KEY);
         so_far.unwrap_or_default()
     }

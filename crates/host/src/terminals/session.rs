@@ -3,11 +3,16 @@
 //! No system call is made here. Output is fed in pieces of any size. A session keeps only counts and the last few bytes, so a
 //! program that prints without end costs no memory.
 
+pub(crate) mod by_screen;
+#[cfg(test)]
+mod tests;
+
 use super::prompts::is_redrawn_prompt;
+use super::screen::ScreenWatch;
 use super::unstarted::says_no_process;
 use loadgo_core::echo::{Echo, QUOTE_KEY};
 use loadgo_core::ready::{LastScreen, MarkSearch, Nonce, OutputTail, ReadyPatterns, SHELL_PROMPT};
-use loadgo_core::script::ReadyRule;
+use loadgo_core::script::{ReadyRule, TypedForm};
 use loadgo_core::system::Response;
 use loadgo_core::time::{Instant, Span};
 use std::borrow::Cow;
@@ -46,6 +51,13 @@ pub enum Watch {
     Pattern(usize),
     /// By silence of this length.
     Silence(Span),
+    /// By a screen that has stood still for `settle`, and keeps the promise of this number.
+    Screen {
+        /// The number of the promise; `None`: nothing is promised yet.
+        promise: Option<usize>,
+        /// Time without a change of the screen.
+        settle: Span,
+    },
 }
 
 impl Watch {
@@ -55,7 +67,16 @@ impl Watch {
             ReadyRule::Mark => Watch::Mark,
             ReadyRule::Pattern(text) => Watch::Pattern(patterns.index(text).expect("every pattern of the script was compiled")),
             ReadyRule::Silence(span) => Watch::Silence(*span),
+            ReadyRule::Screen(rule) => {
+                let promise = patterns.screen_index(rule).expect("every rule of the script was compiled");
+                Watch::Screen { promise: Some(promise), settle: rule.settle }
+            }
         }
+    }
+
+    /// This watch, without what the screen is promised to show.
+    pub(crate) fn without_promise(self) -> Watch {
+        if let Watch::Screen { settle, .. } = self { Watch::Screen { promise: None, settle } } else { self }
     }
 }
 
@@ -79,6 +100,14 @@ pub struct Session {
     took_us: Option<u64>,
     /// Number of unexpected prompts: after one, it is unknown which line the next prompt answers.
     surplus: u32,
+    /// The screen, from the first line or keys that wait for it until a line waits for another sign.
+    screen_watch: Option<Box<ScreenWatch>>,
+    /// Whether the line was interrupted: then a settled screen is enough, whatever was promised.
+    is_interrupted: bool,
+    /// Whether keys are being typed, whose echo is output, and no line.
+    types_keys: bool,
+    /// Whether the screen settled while it was not known what its program did: a prompt may come that answers no later line.
+    is_prompt_in_doubt: bool,
     /// Whether the shell said that it cannot start a process, and no awaited program has answered since.
     is_short_of_processes: bool,
 }
@@ -99,6 +128,10 @@ impl Session {
             bytes_out: 0,
             took_us: None,
             surplus: 0,
+            screen_watch: None,
+            is_interrupted: false,
+            types_keys: false,
+            is_prompt_in_doubt: false,
             is_short_of_processes: false,
         }
     }
@@ -108,19 +141,32 @@ impl Session {
         self.search.nonce()
     }
 
-    /// Notes typed keys, so that their echo does not count as output.
-    pub(crate) fn type_keys(&mut self, keys: &[u8]) {
+    /// Notes typed keys. The echo of a line does not count as output; that of keys for a program which fills the screen does.
+    pub(crate) fn type_keys(&mut self, keys: &[u8], form: TypedForm) {
         if self.stage == Stage::Idle && self.bytes_out > 0 {
             self.begin_line();
         }
-        self.echo.expect(keys);
+        self.types_keys = form == TypedForm::Keys;
+        match form {
+            TypedForm::Line => self.echo.expect(keys),
+            TypedForm::Keys => self.echo.begin(),
+        }
     }
 
     /// Notes that a line is sent. Output counts from here, until `watch` says that the system is ready.
     pub fn send(&mut self, keys: &[u8], watch: Watch, stage: Stage) {
-        self.type_keys(keys);
+        self.send_as(TypedForm::Line, keys, watch, stage);
+    }
+
+    /// Notes that a line or keys are sent, as `form` says.
+    pub(crate) fn send_as(&mut self, form: TypedForm, keys: &[u8], watch: Watch, stage: Stage) {
+        self.type_keys(keys, form);
+        (self.types_keys, self.is_interrupted) = (false, false);
         self.watch = watch;
         self.stage = stage;
+        if !self.awaits_screen() {
+            self.screen_watch = None;
+        }
         self.first_output = None;
         self.bytes_out = 0;
         self.took_us = None;
@@ -129,8 +175,12 @@ impl Session {
     }
 
     /// Notes that the line was interrupted, and returns its answer so far; the session waits for the prompt as before.
-    pub(crate) fn wait_on(&mut self) -> Response {
+    pub(crate) fn wait_on(&mut self, now: Instant) -> Response {
         self.stage = Stage::Line;
+        self.is_interrupted = true;
+        if let Some(screen) = &mut self.screen_watch {
+            screen.begin(now);
+        }
         self.echo.begin();
         Response { first_output: self.first_output, bytes_out: self.bytes_out, ..Response::default() }
     }
@@ -140,6 +190,9 @@ impl Session {
         self.last_output = now;
         if self.stage == Stage::Line {
             self.screen.push(piece);
+        }
+        if let Some(screen) = &mut self.screen_watch {
+            screen.print(piece, now);
         }
         let piece = &piece[self.echo.strip(piece)..];
         if piece.is_empty() || self.stage == Stage::Over {
@@ -161,15 +214,19 @@ impl Session {
 
     fn count_surplus(&mut self, piece: &[u8]) {
         let mut at = 0;
-        while let (Watch::Mark, Some(found)) = (self.watch, self.search.feed(&piece[at..])) {
+        while let (Watch::Mark | Watch::Screen { .. }, Some(found)) = (self.watch, self.search.feed(&piece[at..])) {
             at += found.end;
-            self.surplus += 1;
+            // Keys may begin and end programs; and a shell may draw its prompt again while they are typed.
+            self.is_prompt_in_doubt = false;
+            if !self.types_keys && matches!(self.watch, Watch::Mark) {
+                self.surplus += 1;
+            }
         }
     }
 
     fn is_ready(&mut self, piece: &[u8], patterns: &ReadyPatterns) -> Option<Option<u8>> {
         match self.watch {
-            Watch::Mark => {
+            Watch::Mark | Watch::Screen { .. } => {
                 // Of several marks in one piece the last counts: a script's line may hold more than one command line.
                 // Their times add up; a prompt that is drawn again has the same one.
                 let (mut status, mut at, mut prompt_bytes) = (None, 0, 0);
@@ -215,7 +272,10 @@ impl Session {
     }
 
     /// `keys` as they are typed now. At a shell's prompt a tab is quoted, because line editors complete words at a tab.
-    pub(crate) fn as_typed<'k>(&self, keys: &'k [u8]) -> Cow<'k, [u8]> {
+    pub(crate) fn as_typed<'k>(&self, keys: &'k [u8], form: TypedForm) -> Cow<'k, [u8]> {
+        if form == TypedForm::Keys {
+            return self.screen_watch.as_ref().map_or(Cow::Borrowed(keys), |screen| screen.as_sent(keys));
+        }
         let at_shell = self.stage == Stage::Idle && matches!(self.watch, Watch::Mark);
         if !at_shell || !keys.contains(&b'\t') {
             return Cow::Borrowed(keys);
@@ -236,6 +296,7 @@ impl Session {
     pub(crate) fn quiet_deadline(&self) -> Option<Instant> {
         match (self.stage, self.watch) {
             (Stage::Line, Watch::Silence(span)) => Some(self.last_output + span),
+            (Stage::Line, Watch::Screen { settle, .. }) => self.screen_watch.as_ref().map(|screen| screen.settles(settle)),
             (Stage::LogIn | Stage::Preparing(_), Watch::Silence(span)) => Some(self.limit().min(self.last_output + span)),
             (Stage::LogIn, Watch::Mark) if self.first_output.is_some() => Some(self.limit().min(self.last_output + QUIET_PROMPT)),
             (Stage::LogIn, Watch::Mark) => Some(self.began + SILENT_LOG_IN),
@@ -272,14 +333,18 @@ impl Session {
 
     /// Returns the system's answer to the line, and makes the session idle. The system must be ready.
     pub fn answer(&mut self, exit_status: Option<u8>, confirmed: bool) -> Response {
-        let confirmed = confirmed && self.surplus == 0;
+        let by_screen = self.awaits_screen() && exit_status.is_none() && self.stage == Stage::Line;
+        let is_unseen = by_screen && self.screen_watch.as_ref().is_some_and(|screen| screen.changed().is_none());
+        let is_in_doubt = self.is_prompt_in_doubt && exit_status.is_some();
+        let confirmed = confirmed && self.surplus == 0 && !is_unseen && !is_in_doubt;
+        self.is_prompt_in_doubt = by_screen && !confirmed;
         let none_but_prompt = self.bytes_out == 0;
         let first_output = if none_but_prompt { None } else { self.first_output };
         let is_unstarted = self.is_short_of_processes && matches!(self.watch, Watch::Pattern(_));
         let bytes_out = self.bytes_out;
         let there_ns = self.took_us.map(|took_us| took_us * 1000);
-        let response =
-            Response { first_output, bytes_out, exit_status, confirmed, is_unstarted, there_ns, ..Response::default() };
+        let so_far = Response { first_output, bytes_out, ..Response::default() };
+        let response = Response { exit_status, confirmed, is_unseen, is_unstarted, there_ns, ..so_far };
         if self.stage != Stage::Line {
             self.tail.release();
         }
@@ -294,9 +359,9 @@ impl Session {
         self.bytes_out = 0;
     }
 
-    /// The last output since the line was sent, with its echo.
+    /// The last output since the line was sent, with its echo; where the screen is watched, what it shows.
     pub(crate) fn last_screen(&self) -> String {
-        self.screen.text()
+        self.screen_watch.as_ref().map_or_else(|| self.screen.text(), |screen| screen.text())
     }
 
     /// The last output as printable text, for a message.
@@ -304,95 +369,5 @@ impl Session {
         let text = String::from_utf8_lossy(self.tail.bytes());
         let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         printable.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use loadgo_core::ready::nonce;
-
-    fn session() -> Session {
-        let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
-        session.stage = Stage::Idle;
-        session
-    }
-
-    fn mark(status: u8) -> String {
-        format!("$ \x1b]133;D;{status};aid={}\x07", String::from_utf8_lossy(&nonce(1)))
-    }
-
-    #[test]
-    fn output_is_counted_without_echo_prompt_and_mark() {
-        let mut session = session();
-        session.send(b"ls\n", Watch::Mark, Stage::Line);
-        let patterns = ReadyPatterns::default();
-        assert_eq!(session.feed(b"ls\r\n", Instant(5), &patterns), None);
-        assert_eq!(session.feed(b"abc\r\n", Instant(7), &patterns), None);
-        assert_eq!(session.feed(mark(3).as_bytes(), Instant(9), &patterns), Some(Some(3)));
-        let response = session.answer(Some(3), true);
-        assert_eq!((response.bytes_out, response.first_output), (5, Some(Instant(7))));
-    }
-
-    #[test]
-    fn a_prompt_that_is_drawn_twice_is_no_output() {
-        let mut session = session();
-        session.send(b"cat\n", Watch::Mark, Stage::Line);
-        let patterns = ReadyPatterns::default();
-        let piece = format!("cat\r\nabc\r\n{0}{1}\r{0}", mark(0), " ".repeat(77));
-        assert_eq!(session.feed(piece.as_bytes(), Instant(5), &patterns), Some(Some(0)));
-        let response = session.answer(Some(0), true);
-        assert_eq!((response.bytes_out, response.confirmed), (5, true));
-    }
-
-    #[test]
-    fn a_line_that_is_interrupted_has_the_output_so_far() {
-        let mut session = session();
-        session.send(b"watch\n", Watch::Mark, Stage::Line);
-        let patterns = ReadyPatterns::default();
-        assert_eq!(session.feed(b"watch\r\nhalf of it", Instant(7), &patterns), None);
-        let so_far = session.wait_on();
-        assert_eq!((so_far.bytes_out, so_far.first_output), (10, Some(Instant(7))));
-    }
-
-    #[test]
-    fn a_command_without_output_has_no_first_output() {
-        let mut session = session();
-        session.send(b"true\n", Watch::Mark, Stage::Line);
-        let piece = format!("true\r\n{}", mark(0));
-        assert_eq!(session.feed(piece.as_bytes(), Instant(7), &ReadyPatterns::default()), Some(Some(0)));
-        let response = session.answer(Some(0), true);
-        assert_eq!((response.bytes_out, response.first_output), (0, None));
-    }
-
-    #[test]
-    fn a_prompt_while_the_user_thinks_makes_the_next_answer_unconfirmed() {
-        let mut session = session();
-        assert_eq!(session.feed(mark(0).as_bytes(), Instant(1), &ReadyPatterns::default()), None);
-        session.send(b"ls\n", Watch::Mark, Stage::Line);
-        assert_eq!(session.feed(mark(0).as_bytes(), Instant(2), &ReadyPatterns::default()), Some(Some(0)));
-        assert!(!session.answer(Some(0), true).confirmed, "it is unknown which line the second prompt answers");
-    }
-
-    #[test]
-    fn a_log_in_that_shows_no_mark_is_asked_and_then_given_up() {
-        let mut session = Session::new(nonce(1), Watch::Mark, Instant(0));
-        assert_eq!(session.quiet_deadline(), Some(Instant(0) + SILENT_LOG_IN));
-        session.feed(b"login motd\r\n# ", Instant(1000), &ReadyPatterns::default());
-        assert_eq!(session.quiet_deadline(), Some(Instant(1000) + QUIET_PROMPT));
-        session.send_preparation(b"PS1=...\n", Watch::Mark, 0, Instant(1500));
-        assert_eq!(session.limit(), Instant(1500) + LOG_IN_LIMIT);
-        session.feed(b"sh: no\r\n", Instant(2000), &ReadyPatterns::default());
-        assert_eq!(session.quiet_deadline(), Some(Instant(2000) + QUESTION_PATIENCE), "then it may show a question");
-        assert_eq!(session.last_words(), "sh: no");
-    }
-
-    #[test]
-    fn a_tab_is_quoted_at_a_shells_prompt_and_nowhere_else() {
-        let mut session = session();
-        assert_eq!(*session.as_typed(b"a\tb\n"), *b"a\x16\tb\n");
-        session.send(b"cat\n", Watch::Silence(Span(5)), Stage::Line);
-        session.answer(None, true);
-        assert_eq!(*session.as_typed(b"a\tb\n"), *b"a\tb\n", "no shell may read this");
     }
 }

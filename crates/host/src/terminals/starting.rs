@@ -4,12 +4,17 @@
 //! on a terminal. It adds the terminal to the event loop and opens the user's account. For a session that has ended, it kills the
 //! processes left in the group, and closes the terminal.
 
+#[cfg(test)]
+mod tests;
+
 use crate::groups::Groups;
 use crate::groups::accounts::{AccountOpener, OpenedAccount};
 use crate::terminals::destinations::Destinations;
 use crate::terminals::farewells::Farewells;
+use crate::terminals::foreground::{self, ForegroundState};
 use crate::terminals::login::{self, Login};
 use crate::terminals::place::Place;
+use crate::terminals::session::by_screen::LookedAt;
 use loadgo_core::ready::{Nonce, nonce};
 use loadgo_core::script::Script;
 use loadgo_core::system::UserId;
@@ -85,6 +90,20 @@ pub(crate) struct Finished {
     pub started: Vec<Started>,
     /// The users whose shell was looked for, with the shell if it is on this host.
     pub followed: Vec<(UserId, Option<FollowedShell>)>,
+    /// The users whose foreground was looked at, with what it does.
+    pub looked: Vec<(UserId, LookedAt, ForegroundState)>,
+}
+
+/// A look at the program in the foreground of a user's terminal.
+#[derive(Debug)]
+pub(crate) struct ForegroundLook {
+    pub user: UserId,
+    /// The keys and the change that the look is about.
+    pub at: LookedAt,
+    /// The session's first process.
+    pub leader: u32,
+    /// The process group in the foreground.
+    pub group: u32,
 }
 
 /// Work that the driver's thread hands to the starters.
@@ -95,6 +114,8 @@ enum Order {
     /// Look for the shell of the user on this host, at the place that it names, and move it into the user's control group. `client`
     /// is the process that logged it in.
     Follow { user: UserId, place: Place, client: i32 },
+    /// Look at the program in the foreground of a terminal.
+    Look(ForegroundLook),
     /// Kill the processes in the user's control group.
     Kill(UserId),
     /// Hang up a terminal by closing its last descriptor.
@@ -164,6 +185,11 @@ impl Starters {
     /// Orders a starter to look for the shell of `user`, which `client` has logged in, at the place that it names.
     pub fn follow(&mut self, user: UserId, place: Place, client: i32) {
         self.order(Order::Follow { user, place, client });
+    }
+
+    /// Orders a starter to look at the program in the foreground of a terminal.
+    pub fn look(&mut self, look: ForegroundLook) {
+        self.order(Order::Look(look));
     }
 
     /// Orders a starter to kill the processes of `user`. The kernel may make the caller wait for other changes of control groups.
@@ -243,7 +269,7 @@ impl Ground {
                 drop(groups.kill(user));
             }
             (Order::HangUp(terminal), _) => drop(terminal),
-            (Order::Start(_) | Order::Follow { .. } | Order::Kill(_), _) => {}
+            (Order::Start(_) | Order::Follow { .. } | Order::Look(_) | Order::Kill(_), _) => {}
         }
     }
 
@@ -292,6 +318,10 @@ impl Starter {
                 Some(Order::Follow { user, place, client }) => {
                     let shell = self.ground.follow(user, &place, client);
                     self.finished().followed.push((user, shell));
+                }
+                Some(Order::Look(ForegroundLook { user, at, leader, group })) => {
+                    let state = foreground::look(leader, group);
+                    self.finished().looked.push((user, at, state));
                 }
                 Some(order) => self.ground.clear_up(order),
             }
@@ -348,52 +378,4 @@ fn copy_of(error: &io::Error) -> io::Error {
 fn c_string(bytes: &[u8]) -> CString {
     let until_null = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     CString::new(until_null).expect("the null bytes are cut off")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use loadgo_core::script::parse;
-    use loadgo_sys::events::Epoll;
-    use rustix::event::{PollFd, PollFlags, poll};
-    use tempfile::TempDir;
-
-    fn one_starter() -> (Starters, Arc<Bell>, TempDir) {
-        let script = Arc::new(parse("name = \"t\"\nlogin = \"true\"\nlines = [\"a\"]\n").expect("a script"));
-        let destinations = Destinations::one(Login::find(&script.login, "/usr/bin:/bin").expect("true is there"));
-        let homes = tempfile::tempdir().expect("a folder");
-        let accounts = AccountOpener { accounts: None, keep_open: false };
-        let terminals = Epoll::new().and_then(|epoll| epoll.adder()).expect("an event loop");
-        let (environment, homes_path, groups, farewells) = (Vec::new(), homes.path().into(), None, None);
-        let ground = Ground { script, destinations, environment, homes: homes_path, groups, accounts, terminals, farewells };
-        let bell = Arc::new(Bell::new().expect("a bell"));
-        (Starters::begin(ground, 1, &bell).expect("a thread"), bell, homes)
-    }
-
-    #[test]
-    fn whoever_finds_a_lock_taken_goes_on_and_hands_over_later() {
-        let (mut starters, bell, _homes) = one_starter();
-        let shared = Arc::clone(&starters.shared);
-        let locks = (shared.orders.lock().expect("free"), shared.finished.lock().expect("free"));
-        starters.start(7);
-        assert!(starters.take().started.is_empty() && starters.kept.len() == 1, "both return, although both locks are taken");
-        drop(locks);
-        assert!(starters.take().started.is_empty() && starters.kept.is_empty());
-        poll(&mut [PollFd::from_borrowed_fd(bell.fd(), PollFlags::IN)], None).expect("it rings");
-        let started = starters.take().started;
-        assert!(started.len() == 1 && started[0].user == 7, "{started:?}");
-    }
-
-    #[test]
-    fn terminals_are_hung_up_before_the_threads_end_and_log_ins_are_forgotten() {
-        let (mut starters, _bell, _homes) = one_starter();
-        let (mut reader, writer) = io::pipe().expect("a pipe");
-        let orders = Arc::clone(&starters.shared);
-        let lock = orders.orders.lock().expect("free");
-        starters.hang_up(writer.into());
-        starters.start(7);
-        drop(lock);
-        assert!(starters.finish().is_empty());
-        assert_eq!(reader.read(&mut [0; 1]).expect("closed"), 0);
-    }
 }

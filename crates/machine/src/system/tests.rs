@@ -3,7 +3,7 @@
 use super::*;
 use crate::draw::AmountLaw;
 use crate::spec::*;
-use loadgo_core::script::ReadyRule;
+use loadgo_core::script::{ReadyRule, TypedForm};
 use std::sync::Arc;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -51,7 +51,17 @@ fn a_stop_ends_the_computing_of_a_machine_without_outer_events() {
         let mut system = MachineSystem::new(engine, &machine, NoSamples, stop.clone());
         system.log_in(1);
         assert!(matches!(next(&mut system, None), Some(Event::LoggedIn { user: 1, .. })));
-        system.send(1, SentLine { keys: b"work\n", line: 1, command: "work", until: &ReadyRule::Mark });
+        system.send(
+            1,
+            SentLine {
+                keys: b"work\n",
+                form: TypedForm::Line,
+                has_more: false,
+                line: 1,
+                command: "work",
+                until: &ReadyRule::Mark,
+            },
+        );
 
         // `wait` would return at once. The request is to be read by the loop in which the machine computes.
         stop.set();

@@ -9,8 +9,8 @@ use super::entry::{EnteredText, Entry, PromptKind};
 use super::event::SessionEnding;
 use super::prompt::pattern_of;
 use loadgo_core::script::{
-    DEFAULT_TIMEOUT, ReadyRule, Script, ScriptLine, ScriptStep, TOO_LONG_LINE_BYTES, Template, TemplatePart, TimeLaw, parse,
-    print, print_span,
+    DEFAULT_TIMEOUT, ReadyRule, Script, ScriptLine, ScriptStep, TOO_LONG_LINE_BYTES, Template, TemplatePart, TimeLaw, TypedForm,
+    parse, print, print_span,
 };
 use loadgo_core::time::Span;
 use std::collections::BTreeMap;
@@ -201,7 +201,16 @@ impl ScriptComposer<'_> {
         let status = last.ready.and_then(|ready| ready.status).filter(|_| last.interrupted.is_none());
         let timeout = self.timeout(&draft, number);
         let until = until.filter(|until| *until != self.first_until());
-        ScriptLine { number, text, name, think: None, until, timeout, status: status.map(|status| vec![status]) }
+        ScriptLine {
+            number,
+            form: TypedForm::Line,
+            text,
+            name,
+            think: None,
+            until,
+            timeout,
+            status: status.map(|status| vec![status]),
+        }
     }
 
     fn text(&mut self, draft: &Draft, number: u32) -> (Template, String) {

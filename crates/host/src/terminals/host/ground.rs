@@ -13,6 +13,9 @@ use loadgo_sys::events::Epoll;
 use std::io;
 use std::sync::Arc;
 
+/// The kind of terminal of a script that watches screens. Other scripts have one that draws nothing.
+const SCREEN_TERMINAL: &str = "xterm";
+
 impl Setting {
     /// The lines that prepare each session, by its destination.
     pub(super) fn preparations(&self) -> Vec<Preparations> {
@@ -48,7 +51,11 @@ impl Setting {
     }
 
     fn environment(&self) -> Vec<(String, String)> {
-        login::shared_environment(&self.search_path, &self.run_id, self.destinations.login(), self.of_account)
+        let mut shared = login::shared_environment(&self.search_path, &self.run_id, self.destinations.login(), self.of_account);
+        if self.script.watches_screens() {
+            shared.iter_mut().filter(|(name, _)| name == "TERM").for_each(|(_, value)| *value = SCREEN_TERMINAL.into());
+        }
+        shared
     }
 
     /// All rules of the script by which the system is ready.

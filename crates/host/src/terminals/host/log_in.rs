@@ -15,12 +15,15 @@ use std::sync::atomic::Ordering;
 impl Host {
     /// Adds the started sessions to the event loop, and ends the log-ins whose shell was looked for.
     pub(super) fn take_from_starters(&mut self) {
-        let Finished { started, followed } = self.starters.take();
+        let Finished { started, followed, looked } = self.starters.take();
         for started in started {
             self.seat_or_refuse(started);
         }
         for (user, shell) in followed {
             self.end_search(user, shell);
+        }
+        for (user, at, state) in looked {
+            self.end_look(user, at, state);
         }
     }
 

@@ -70,14 +70,18 @@ impl Host {
         let now = Instant(monotonic_ns() - origin_ns);
         if let Some(status) = seat.session.feed(&buffer[..count], now, patterns) {
             seat.is_in_turn = true;
-            self.ready.push_back(ReadyUser { user, at: now, status, is_confirmed: true });
+            self.ready.push_back(ReadyUser { user, at: now, status, is_confirmed: true, settled: None });
         }
-        let in_doubt = seat.session.is_logging_in() || seat.session.ends_with_silence();
+        let answers = seat.session.take_answers();
+        let in_doubt = seat.session.is_logging_in() || seat.session.ends_with_silence() || seat.session.awaits_screen();
         if count >= LONG_READING_BYTES {
             self.unread.push(user);
         }
         if in_doubt {
             self.watch_silence(user);
+        }
+        if !answers.is_empty() {
+            self.put(user, &answers);
         }
     }
 
@@ -89,22 +93,23 @@ impl Host {
     /// Handles up to `most` users who are ready: types the next preparation, ends the log-in, or answers the line.
     pub(super) fn settle(&mut self, most: usize) {
         for _ in 0..most {
-            let Some(ReadyUser { user, at, status, is_confirmed }) = self.ready.pop_front() else { return };
+            let Some(ready) = self.ready.pop_front() else { return };
+            let user = ready.user;
             let Some(seat) = self.seat(user) else { continue };
             seat.is_in_turn = false;
             match seat.session.stage {
-                Stage::Line => self.answer(user, at, status, is_confirmed),
-                Stage::LogIn => self.prepare(user, at, self.preparations_of(user).count()),
-                Stage::Preparing(left) => self.prepare(user, at, left),
+                Stage::Line => self.answer(ready),
+                Stage::LogIn => self.prepare(user, ready.at, self.preparations_of(user).count()),
+                Stage::Preparing(left) => self.prepare(user, ready.at, left),
                 Stage::Idle | Stage::Over => {}
             }
         }
     }
 
-    pub(super) fn answer(&mut self, user: UserId, at: Instant, status: Option<u8>, confirmed: bool) {
+    fn answer(&mut self, ReadyUser { user, at, status, is_confirmed, settled }: ReadyUser) {
         let usage = self.usage(user);
         let seat = self.seat(user).expect("it has just answered");
-        let response = Response { usage, ..seat.session.answer(status, confirmed) };
+        let response = Response { usage, settled, ..seat.session.answer(status, is_confirmed) };
         self.silences.clear(user);
         self.pending.push(Event::Ready { user, at, response });
     }
@@ -115,11 +120,14 @@ impl Host {
         if seat.master.is_none() && seat.session.stage != Stage::Over {
             return self.end(user, End::because("the session closed its terminal"));
         }
+        if seat.session.awaits_screen() {
+            return self.judge_screen(user, now);
+        }
         if seat.session.ends_with_silence() && !seat.session.is_log_in_over_its_limit(now) {
             seat.is_in_turn = true;
             // The answer to a line ended with its last output. The silence after it only shows that.
             let at = if seat.session.stage == Stage::Line { seat.session.last_output } else { now };
-            self.ready.push_back(ReadyUser { user, at, status: None, is_confirmed: false });
+            self.ready.push_back(ReadyUser { user, at, status: None, is_confirmed: false, settled: None });
             return;
         }
         if seat.session.is_logging_in() { self.silent_log_in(user, now) } else { self.watch_silence(user) }

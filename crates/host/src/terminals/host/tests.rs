@@ -8,7 +8,7 @@ use crate::terminals::orders::{ControllerTerms, DriverOrder, DriverOrders};
 use crate::terminals::session::Session;
 use crate::terminals::starting::Started;
 use crate::usage::sources::Demand;
-use loadgo_core::script::{ReadyRule, parse};
+use loadgo_core::script::{ReadyRule, TypedForm, parse};
 use loadgo_sys::child;
 use rustix::process::Signal;
 
@@ -128,7 +128,10 @@ fn silence_counts_from_the_line_that_prepares_a_session() {
 #[test]
 fn a_user_whose_answer_waits_for_the_meter_is_ready() {
     let mut test = TestHost::with_user("sh", "");
-    test.host.send(1, SentLine { keys: b"true\n", line: 1, command: "true", until: &ReadyRule::Mark });
+    test.host.send(
+        1,
+        SentLine { keys: b"true\n", form: TypedForm::Line, has_more: false, line: 1, command: "true", until: &ReadyRule::Mark },
+    );
     assert!(!test.host.is_ready(1), "nothing has been read since");
     while test.host.ready.is_empty() {
         test.host.round(Some(test.host.now() + WAIT));
@@ -213,7 +216,14 @@ fn a_driver_that_stood_still_for_longer_than_its_controller_allows_types_no_more
     test.host.setting.controller = Some(ControllerTerms { most_standstill: Span::from_secs(5) });
     test.host.wait(Some(test.host.now()), &mut Vec::new());
     test.host.awake_until = Instant(1); // as if the process had been stopped since
-    let line = SentLine { keys: b"touch typed\n", line: 1, command: "touch", until: &ReadyRule::Mark };
+    let line = SentLine {
+        keys: b"touch typed\n",
+        form: TypedForm::Line,
+        has_more: false,
+        line: 1,
+        command: "touch",
+        until: &ReadyRule::Mark,
+    };
     test.host.send(1, line);
     let mut events = Vec::new();
     test.host.wait(None, &mut events);

@@ -8,6 +8,7 @@ use crate::progress::CountingRecorder;
 use crate::run_spec::RunSpec;
 use crate::sampling::SampledSystem;
 use loadgo_core::record::{LostRow, MeterRows};
+use loadgo_core::script::TypedForm;
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::{Event, Response, SentLine, System, UserId};
 use loadgo_core::time::Instant;
@@ -66,8 +67,8 @@ impl System for Users {
     fn log_in(&mut self, user: UserId) {
         self.host.log_in(user);
     }
-    fn keys(&mut self, user: UserId, keys: &[u8]) {
-        self.host.keys(user, keys);
+    fn keys(&mut self, user: UserId, keys: &[u8], form: TypedForm) {
+        self.host.keys(user, keys, form);
     }
     fn send(&mut self, user: UserId, typed: SentLine<'_>) -> Instant {
         self.lines += 1;
