@@ -20,8 +20,8 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def run_keys(bench: Bench, program: str, lines: str, head: str = "") -> pl.DataFrame:
-    """The interactions of a user who starts `program` and then types `lines`, in their order."""
-    started = f'{{ type = "{screen_programs.CALLED}", as = "start", until = "screen" }}'
+    """The interactions of a user who starts `program` and, when it has drawn, types `lines`; in their order."""
+    started = f'{{ type = "{screen_programs.CALLED}", as = "start", until = "screen", shows = "ready" }}'
     text = f"{head}\nlines = [{started}, {lines}]\n[files]\n\"program.py\" = '''{program}'''\n"
     rows = bench.run(bench.script(text), "--users", "1", "--meters", "none").interactions
     return rows.sort("sent_ns").with_columns(pl.col("command", "outcome").cast(pl.String))

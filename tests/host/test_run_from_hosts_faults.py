@@ -261,7 +261,10 @@ def test_a_full_disk_at_the_drivers_is_told_and_what_came_before_is_kept(far: Ag
     run, tables = run_toml(far, "full"), loadgo.tables(far.folder / "full")
     reasons = tables.lost["reason"].to_list()
     assert any("No space left on device" in reason for reason in reasons), reasons
-    assert all("make room on that host in /var/tmp" in driver["lost"] for driver in run["drivers"])
+    # The drivers share the disk: what the first to end sets free may be enough for the other.
+    lost = [driver["lost"] for driver in run["drivers"] if "lost" in driver]
+    assert lost
+    assert all("make room on that host in /var/tmp" in reason for reason in lost)
     assert "make room on that host in /var/tmp" in told(ended.stdout)
     assert set(tables.interactions["driver"].cast(pl.String)) == {"ash", "birch"}
 

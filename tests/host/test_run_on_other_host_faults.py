@@ -138,6 +138,7 @@ def test_behind_a_balancer_the_usage_of_users_on_the_other_host_is_told_as_not_k
 
 def test_a_full_disk_there_during_a_run_takes_the_last_meters_and_nothing_else(far: AgentHost) -> None:
     running = under_way(far, *run_words("--for", "10min"), records="kept/other-host")
+    eventually(lambda: rows_came(far.folder / "kept", "interactions"), "nobody types")
     with suppress(OSError), (far.root / "var/tmp/full").open("wb", buffering=0) as file:
         while file.write(bytes(1 << 20)):
             pass
