@@ -32,6 +32,9 @@ MEANINGS = (
     BeyondSchemas("script", 'lines = [{ type = "ls", until = "x*" }]', "matches before anything is printed"),
     BeyondSchemas("script", 'lines = ["ls {random:LIST}"]', "there is no list"),
     BeyondSchemas("script", 'lines = ["ls"]\nlogout = ""', "is empty"),
+    BeyondSchemas("script", 'lines = [{ keys = "" }]', "no key is typed here"),
+    BeyondSchemas("script", 'lines = [{ keys = "<Foo>" }]', "there is no key"),
+    BeyondSchemas("script", 'lines = [{ keys = "a", shows = "x*" }]', "matches an empty screen"),
     BeyondSchemas("machine", MACHINE + '[commands."*"]\ncpu = "some"', "is no law"),
     BeyondSchemas("machine", MACHINE + '[commands."*"]\ncpu = ""', "an amount is missing"),
     BeyondSchemas("machine", MACHINE + ANY_COMMAND + '[[load]]\narrivals = "often"', "is not a rate"),
@@ -56,6 +59,8 @@ REFERENCES = (
 """References: stores, commands and stages of a machine, and the machine that it is `like`."""
 
 AGREEMENTS = (
+    BeyondSchemas("script", 'lines = [{ type = "ls", cursor = [1, 1] }]', "is about the screen"),
+    BeyondSchemas("script", 'lines = ["ls"]\nuntil = "screen"', "belongs to lines and groups"),
     BeyondSchemas(
         "machine",
         MACHINE + '[commands.edit]\nroute = [{ at = "processor", service = "1s", then = { 0 = 0.5, done = 0.6 } }]',

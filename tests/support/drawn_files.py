@@ -168,6 +168,8 @@ def agreeing(kind: str, file: dict[str, Any]) -> dict[str, Any]:
     if kind == "grid" and "script" not in file:
         file.pop("until", None)
     file.pop("like", None)
+    if kind == "script":
+        _without_other_signs(file.get("lines", []), ends_otherwise=False)
     memory, limit = file.get("memory", {}), file.get("multiprogramming", {})
     if limit.get("control") == "working sets" and memory.get("residence") != "paging":
         del file["multiprogramming"]
@@ -177,6 +179,17 @@ def agreeing(kind: str, file: dict[str, Any]) -> dict[str, Any]:
     if "edit" in commands:
         commands["edit"] = {"cpu": "5ms"}
     return file
+
+
+def _without_other_signs(value: object, *, ends_otherwise: bool) -> None:
+    """Takes what is about a screen out of all lines that another sign than the screen ends."""
+    if isinstance(value, dict):
+        ends_otherwise = ends_otherwise or "until" in value or "silence" in value
+        for key in ("settle", "shows", "cursor") if ends_otherwise or "type" in value else ():
+            value.pop(key, None)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in inner:
+        _without_other_signs(part, ends_otherwise=ends_otherwise)
 
 
 def changed(file: dict[str, Any], random: Random) -> tuple[dict[str, Any], object]:

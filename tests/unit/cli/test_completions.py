@@ -21,7 +21,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 MANY_WORDS = {
     ("ru",): {"run", "runs"},
     ("run", "--met"): {"--meters"},
-    ("run", "edit"): set[str](),
+    ("run", "edix"): set[str](),
+    ("run", "edit"): {"editor"},
     ("run", "--on", "multics-64"): {"multics-645"},
     ("report", "--format", "s"): {"svg"},
     ("report", ""): {"last", "monday", "tuesday"},

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.measures.usage import audit_usage, outcomes_of, typing_usage_of, usage_of
+from loadgo.measures.usage_figures import Outcomes
 from loadgo.records.extrapolation import with_missing
 from loadgo.reporting.words import fine_print
 from support.synthetic import closed_loop, interaction, run_of
@@ -68,7 +69,7 @@ def test_every_outcome_is_counted_once() -> None:
         interaction(1, 2 + i, None if name in ("timeout", "died") else 1, outcome=name) for i, name in enumerate(names)
     ]
     outcomes = outcomes_of(run_of(rows).interactions)
-    assert dataclasses.astuple(outcomes) == (1, 2, 1, 1, 1, 0)
+    assert outcomes == Outcomes(ok=1, failed=2, timeouts=1, died=1, unconfirmed=1)
     assert outcomes.errors == 4
 
 

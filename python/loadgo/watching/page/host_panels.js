@@ -10,7 +10,10 @@ const CHARTS = [["host-responses", "Response time by host, p90"], ["host-busy", 
 
 /** Makes the places of the charts. */
 export function prepareHosts() {
-  for (const [name, title] of CHARTS) $("by-host").append(chartPart(name, title, 104));
+  for (const [name, title] of CHARTS) {
+    $("by-host").append(chartPart(name, title, 104));
+    $(`series-${name}`).setAttribute("aria-label", title);
+  }
   $("part-host-responses").className = "of-users";
 }
 
