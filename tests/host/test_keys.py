@@ -42,18 +42,21 @@ QUIT = '{ keys = "q", as = "quit" }'
 
 
 def test_a_response_lasts_until_the_last_drawing_that_the_program_made(bench: Bench) -> None:
-    """The program sleeps between its two drawings for less than the screen takes to settle."""
+    """The program sleeps between its two drawings for less than the screen takes to settle.
+
+    On a busy host it may sleep for longer. Then nobody can tell that more is to come, and the answer is unconfirmed.
+    """
     copy = bench.folder / "times"
     lines = f'{{ keys = "abcdefgh", as = "slow" }}, {QUIT}, {{ type = "cp times {copy}", status = 0 }}'
     rows = run_keys(bench, screen_programs.SLOW, lines, 'typing = "8 chars/s"\nsettle = "100ms"')
     responses = response_ns(rows, "slow")
     took = [int(end) - int(began) for began, end in map(str.split, copy.read_text().splitlines())]
     assert len(responses) == len(took) == 8
-    for response, took_ns in zip(responses, took, strict=True):
+    for response, outcome, took_ns in zip(responses, outcomes(rows, "slow"), took, strict=True):
         # The log has the instant after the last drawing, which may be read before the program comes to that.
-        assert response is not None
-        assert response >= 50_000_000
+        assert outcome == "unconfirmed" or (response is not None and response >= 50_000_000)
         assert took_ns >= 50_000_000
+    assert not SEES_PROGRAMS or "ok" in outcomes(rows, "slow")
     assert rows["exit_status"].drop_nulls().to_list() == [3, 0]
 
 
@@ -164,5 +167,5 @@ def test_the_bundled_editor_is_typed_whole(bench: Bench) -> None:
     counts = {name: rows.filter(pl.col("command") == name).height for name in keys_of}
     assert counts == {name: 2 * keys for name, keys in keys_of.items()}
     assert rows.filter(pl.col("command") == "search")["exit_status"].to_list() == [0, 0]
-    table = bench.typed("report", "kept").stdout
+    table = bench.typed("report", "kept", "--phases", "all").stdout
     assert all(name in table for name in ("vim insert", "less page"))
