@@ -167,5 +167,5 @@ def test_the_bundled_editor_is_typed_whole(bench: Bench) -> None:
     counts = {name: rows.filter(pl.col("command") == name).height for name in keys_of}
     assert counts == {name: 2 * keys for name, keys in keys_of.items()}
     assert rows.filter(pl.col("command") == "search")["exit_status"].to_list() == [0, 0]
-    table = bench.typed("report", "kept", "--phases", "all").stdout
+    table = bench.typed("report", "kept", "--phases", "all", "--full").stdout
     assert all(name in table for name in ("vim insert", "less page"))

@@ -16,6 +16,8 @@ pub(crate) enum ForegroundState {
     WaitsForKeys,
     /// A process of the program runs, waits for a processor, or waits for a disk.
     AtWork,
+    /// The program has ended and the shell is not back, or the shell has started it and not handed the terminal over: so it seems.
+    ChangesHands,
     /// Neither is known.
     Unknown,
 }
@@ -29,7 +31,12 @@ const OWN_TERMINAL: (u32, u32) = (5, 0);
 
 /// The state of the process group `group` in the foreground of a terminal; `leader` is the session's first process.
 pub(crate) fn look(leader: u32, group: u32) -> ForegroundState {
-    let members: Vec<_> = processes_from(leader).into_iter().filter(|process| process.group == group).collect();
+    let family = processes_from(leader);
+    let is_session_alive = !family.is_empty();
+    let members: Vec<_> = family.into_iter().filter(|process| process.group == group).collect();
+    if members.is_empty() && is_session_alive {
+        return ForegroundState::ChangesHands;
+    }
     if members.iter().any(|process| matches!(process.state, b'R' | b'D')) {
         return ForegroundState::AtWork;
     }
@@ -39,7 +46,13 @@ pub(crate) fn look(leader: u32, group: u32) -> ForegroundState {
     }
     let waits = |process: &Process, call: &str| process.waits_for_terminal(call) == Some(true) && process.other_threads_wait();
     let waits = calls.iter().any(|(process, call)| call.as_deref().is_some_and(|call| waits(process, call)));
-    if waits { ForegroundState::WaitsForKeys } else { ForegroundState::Unknown }
+    let waits_for_child =
+        |call: &Option<String>| call.as_deref().and_then(WaitingCall::parse).is_some_and(|call| call.waits_for_child());
+    match &calls[..] {
+        _ if waits => ForegroundState::WaitsForKeys,
+        [(_, call)] if waits_for_child(call) => ForegroundState::ChangesHands,
+        _ => ForegroundState::Unknown,
+    }
 }
 
 /// A process as its `/proc/PID/stat` has it.
@@ -198,6 +211,11 @@ impl WaitingCall {
         Some(WaitingCall { number, arguments })
     }
 
+    /// Whether the process sleeps until a child of it has ended.
+    fn waits_for_child(&self) -> bool {
+        [libc::SYS_wait4, libc::SYS_waitid].contains(&self.number)
+    }
+
     fn kind(&self) -> Option<CallKind> {
         match self.number {
             libc::SYS_read => Some(CallKind::Read),
@@ -237,7 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_gone_is_not_known() {
+    fn a_program_that_is_gone_is_not_known_and_the_terminal_changes_hands_while_its_session_lives() {
         assert_eq!(look(u32::MAX, u32::MAX), ForegroundState::Unknown);
+        assert_eq!(look(std::process::id(), u32::MAX), ForegroundState::ChangesHands);
     }
 }

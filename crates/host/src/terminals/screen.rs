@@ -18,6 +18,9 @@ const UNSEEN_PATIENCE: Span = Span::from_millis(1000);
 /// Most bytes of answers that wait for the program. A program that asks without end and reads nothing gets no more.
 const MOST_ANSWER_BYTES: usize = 4096;
 
+/// Most looks that find the terminal between two programs before the answer is in doubt: a busy host is slow to hand it over.
+const MOST_LOOKS_BETWEEN: u32 = 40;
+
 /// The screen of a session, and when it changed.
 pub(crate) struct ScreenWatch {
     parser: vt100::Parser<Answers>,
@@ -31,6 +34,8 @@ pub(crate) struct ScreenWatch {
     next_look: Instant,
     /// Whether a look at the program told nothing since the last change.
     was_unknown: bool,
+    /// Number of looks since the last change that found the terminal between two programs.
+    looks_between: u32,
 }
 
 /// Answers of the terminal to what the program asked, in the order of the questions.
@@ -42,12 +47,20 @@ impl ScreenWatch {
         let size = |value| NonZeroU16::new(value).expect("a terminal has rows and columns");
         let parser = vt100::Parser::new_with_callbacks(size(TERMINAL_ROWS), size(TERMINAL_COLUMNS), 0, Answers::default());
         let shown = hash_of(parser.screen());
-        ScreenWatch { parser, shown, sent: Instant(0), changed: None, next_look: Instant(0), was_unknown: false }
+        ScreenWatch {
+            parser,
+            shown,
+            sent: Instant(0),
+            changed: None,
+            next_look: Instant(0),
+            was_unknown: false,
+            looks_between: 0,
+        }
     }
 
     /// Notes that keys were sent at `sent`: changes count from there.
     pub(crate) fn begin(&mut self, sent: Instant) {
-        (self.sent, self.changed, self.next_look, self.was_unknown) = (sent, None, Instant(0), false);
+        (self.sent, self.changed, self.next_look, self.was_unknown, self.looks_between) = (sent, None, Instant(0), false, 0);
     }
 
     /// Takes output that came at `now`.
@@ -55,7 +68,7 @@ impl ScreenWatch {
         self.parser.process(output);
         let shown = hash_of(self.parser.screen());
         if shown != self.shown {
-            (self.shown, self.changed, self.was_unknown) = (shown, Some(now), false);
+            (self.shown, self.changed, self.was_unknown, self.looks_between) = (shown, Some(now), false, 0);
         }
     }
 
@@ -75,6 +88,12 @@ impl ScreenWatch {
     /// Notes that the program was at work at `now`: the next look comes a settle time later.
     pub(crate) fn look_again(&mut self, now: Instant, settle: Span) {
         self.next_look = now + settle;
+    }
+
+    /// Notes that a look found the terminal between two programs; true if many did.
+    pub(crate) fn changes_hands_too_long(&mut self) -> bool {
+        self.looks_between += 1;
+        self.looks_between > MOST_LOOKS_BETWEEN
     }
 
     /// Notes that a look told nothing; true if one before told nothing either.

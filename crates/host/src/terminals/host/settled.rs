@@ -36,11 +36,13 @@ impl Host {
 
     /// Takes the answer to a look, unless something has happened since.
     pub(super) fn end_look(&mut self, user: UserId, at: LookedAt, state: ForegroundState) {
+        self.read_terminal(user); // a mark that has come meanwhile says more than the look
         let now = self.now();
         let Some(seat) = self.seat(user).filter(|seat| seat.session.looked_at() == Some(at) && !seat.is_in_turn) else { return };
         let looks_again = match state {
             ForegroundState::WaitsForKeys => false,
             ForegroundState::AtWork => true,
+            ForegroundState::ChangesHands => !seat.session.changes_hands_too_long(),
             // It may have been between two calls.
             ForegroundState::Unknown => !seat.session.is_unknown_again(),
         };

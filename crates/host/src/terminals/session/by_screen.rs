@@ -66,6 +66,11 @@ impl Session {
         }
     }
 
+    /// Notes that the terminal was between two programs; true if it was so for many looks.
+    pub(crate) fn changes_hands_too_long(&mut self) -> bool {
+        self.screen_watch.as_mut().is_none_or(|screen| screen.changes_hands_too_long())
+    }
+
     /// Notes that a look at the program told nothing; true if one before told nothing either.
     pub(crate) fn is_unknown_again(&mut self) -> bool {
         self.screen_watch.as_mut().is_none_or(|screen| screen.is_unknown_again())
