@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -89,9 +89,24 @@ class LocalProcesses:
 
     def _end_processes(self) -> None:
         self._lifeline.close()
+        _end_results(self._pool)
         self._pool.shutdown(cancel_futures=True)
         self._lifeline_end.close()
         self._folder.cleanup()
+
+
+def _end_results(pool: ProcessPoolExecutor) -> None:
+    """Waits until the processes of a pool have ended, and ends the pipe of their answers.
+
+    A process that ends while it sends an answer leaves a part of it there. The pool's thread would wait for the rest
+    for ever, since this process holds the pipe's other end too. The pool has no public call for that.
+    """
+    waiting = [process.sentinel for process in (pool._processes or {}).values()]
+    while waiting:
+        ended = wait(waiting)
+        waiting = [sentinel for sentinel in waiting if sentinel not in ended]
+    if pool._result_queue is not None:
+        vars(pool._result_queue)["_writer"].close()
 
 
 class GivenExecutor:
