@@ -16,7 +16,7 @@ from pathlib import Path
 PLACE_FILE = "place.toml"
 _LOCK_FILE = "controller.lock"
 WIDEST_BOUND_NS = 100_000_000
-"""Records cover a second each: from a tenth of it on, nobody knows which of them belong to the steady phase."""
+"""The widest bound of a good clock. A record covers a second, and may not be misplaced by more than a tenth of it."""
 
 
 @dataclass(frozen=True)

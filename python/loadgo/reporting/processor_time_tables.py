@@ -22,7 +22,7 @@ _MOST_CATEGORY_CHARS = 28
 NAMELESS_PROCESSES = "others"
 """The name in records of processes that began when the meters' table of names was full."""
 _UNNAMED = "unnamed"
-"""The same in a table, whose rows `14 others` are something else."""
+"""The name of these processes in tables, where `14 others` are the rows that are left out."""
 
 
 def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> list[Table]:

@@ -270,7 +270,11 @@ def _missed(summary: Summary) -> list[str]:
         (ended.died, "session died", "sessions died"),
         (everything.outcomes.timeouts, "line timed out", "lines timed out"),
         (everything.outcomes.failed, "line failed", "lines failed"),
-        (everything.outcomes.unconfirmed, "answer is unconfirmed", "answers are unconfirmed"),
+        (
+            everything.outcomes.unconfirmed - everything.outcomes.unseen,
+            "answer is unconfirmed",
+            "answers are unconfirmed",
+        ),
         (
             everything.outcomes.unseen,
             "key or burst changed nothing on the screen",

@@ -50,7 +50,10 @@ class LivePlaces:
             self._lock.release()
 
     def hear(self, state: Mapping[str, Any]) -> None:
-        """Learns from the progress of a run when it began. A progress that comes late makes that late, never early."""
+        """Learns from the progress of a run when it began.
+
+        A message that comes late gives a later beginning, so the earliest is kept.
+        """
         began_ns = time.monotonic_ns() - round(float(state["at_s"]) * 1e9)
         self._origin_ns = began_ns if self._origin_ns is None else min(began_ns, self._origin_ns)
 

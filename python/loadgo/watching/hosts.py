@@ -70,7 +70,7 @@ class WindowHost:
     """Interactions of its users that ended in the window."""
     p50_ns: float | None
     p90_ns: float | None
-    """None with fewer than ten interactions."""
+    """The p90 of their response times; None with fewer than ten interactions."""
     busy: Floats
     """Busy share of its processors, by column."""
     busy_share: float

@@ -2,7 +2,8 @@
 //!
 //! A program waits for keys if one of its processes sleeps in a system call that ends when the terminal has input. The call must
 //! wait for nothing else that another process could end. A program that also listens to a socket (tmux, nvim, ssh) may get its
-//! screen from there. A process that runs, or waits for a disk, is at work. All else is not known. Timers and eventfds of a process
+//! screen from there. A process that runs, or waits for a disk, is at work. Where the foreground is empty, or its only process waits
+//! for a child, the terminal changes hands. All else is not known. Timers and eventfds of a process
 //! do not count, nor do threads that sleep until another thread wakes them.
 
 use rustix::fs::makedev;
@@ -16,7 +17,8 @@ pub(crate) enum ForegroundState {
     WaitsForKeys,
     /// A process of the program runs, waits for a processor, or waits for a disk.
     AtWork,
-    /// The program has ended and the shell is not back, or the shell has started it and not handed the terminal over: so it seems.
+    /// The terminal seems to be between two programs. One has ended and the shell is not back, or the shell has not handed the
+    /// terminal over yet.
     ChangesHands,
     /// Neither is known.
     Unknown,
