@@ -134,7 +134,8 @@ def look():
     while not is_over.wait(0.0005):
         for home in os.scandir(homes):
             try:
-                modes.add(stat.S_IMODE(home.stat().st_mode))
+                if home.is_dir():  # Python's tempfile tries its folder once, with a file
+                    modes.add(stat.S_IMODE(home.stat().st_mode))
             except FileNotFoundError:
                 pass  # its run is over
 

@@ -219,7 +219,7 @@ function memory(store, window) {
 function drawOneHeat(store, window, id, per, what) {
   const told = heat(store, window, per), range = drawHeat($(id), told, window.columns);
   $(id).hidden = !store.tables.faults.rows;
-  const text = !store.tables.faults.rows ? "not measured: the exact meters have it (--meters exact)" : !told.total ? "none in this window" : !range ? `of ${number(told.total)} faults none has a ${what}` :
+  const text = !store.tables.faults.rows ? "not measured: the exact meters have it (--meters exact)" : !told.total ? "none in this window" : !range ? `of ${number(told.total)} faults none has a ${what} of 1 ns or more, as the mean of its kind` :
     `${duration(range[0])} at the bottom to ${duration(range[1])} at the top, each row ${(2 ** (1 / told.steps)).toFixed(1)} times the one below; ${number(told.clocked)} of ${number(told.total)} faults have one, ${told.apart ? (per === "wait_ns" ? "with its handling" : "one by one") : "as the mean of their kind in the span"}`;
   $(`${id}-note`).textContent = text;
   $(id).setAttribute("aria-label", `${what} of page faults against time: ${text}`);
