@@ -27,6 +27,8 @@ WARM_UP_SHARE = 0.1
 """The warm-up is also at least this share of the measured time."""
 MOST_TRIAL_REPEATS = 2
 """A trial that drifts is repeated at most this often, each time twice as long."""
+HOST_TRIALS_PER_REPEAT = 4
+"""On a host, one of this many trials may repeat one that drifted: other work comes and goes there, so many drift."""
 
 
 class RunTrial(Protocol):
@@ -152,13 +154,18 @@ class _Rounds:
             if not trial.valid:
                 return self._lower_users(trial)
             is_last = self._log.count + 1 >= self._goal.most_trials
-            if is_last or drifts == MOST_TRIAL_REPEATS or is_final(trial, self._goal):
+            if is_last or drifts == MOST_TRIAL_REPEATS or not self._may_repeat() or is_final(trial, self._goal):
                 self._log.used.append(trial)
                 return ""
             self._log.left_out.append(trial)
             if self._stop.is_set():
                 return STOPPED_REASON
             drifts += 1
+
+    def _may_repeat(self) -> bool:
+        """Whether the search may repeat one more trial that drifted."""
+        repeated = sum(trial.valid and not trial.interrupted for trial in self._log.left_out)
+        return not self._goal.live or repeated < self._goal.most_trials // HOST_TRIALS_PER_REPEAT
 
     def _run(self, step: NextTrial, drifts: int, index: int) -> CapacityTrial:
         if drifts and not self._log.used:

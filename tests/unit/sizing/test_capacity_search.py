@@ -132,6 +132,17 @@ def test_a_trial_that_drifts_is_repeated() -> None:
     assert isinstance(outcome.outcome, CapacityFound)
 
 
+def test_on_a_host_one_of_four_trials_at_most_repeats_one_that_drifted() -> None:
+    def tries(step: NextTrial, seed: int, length: TrialLength | None) -> CapacityTrial:
+        return made_trial(step.users, max(step.interactions, 400), smooth(step.users), seed, drift=2.0)
+
+    def left_out(*, live: bool) -> int:
+        goal = SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 14, live=live)
+        return len(run_search(tries, goal).left_out)
+
+    assert left_out(live=True) == 14 // 4 < left_out(live=False)
+
+
 def test_drift_is_distinguished_from_chance() -> None:
     steady = [steadiness(made_trial(20, 2000, 0.1, seed)) for seed in range(100)]
     assert sum(result.steady for result in steady) >= 94
