@@ -22,7 +22,7 @@ from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.knobs.knob import parse_class_limits
-from loadgo.sizing.mix import CLASS_SEEDS_TRIED, UserMix, script_or_mix_of
+from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
 from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
@@ -125,9 +125,7 @@ def capacity(
 
     The first trials are short, and those near the answer are long, as in MLRsearch (IETF draft bmwg-mlrsearch).
     """
-    most_seed = (2**62 - 1) // (1 if mix is None else CLASS_SEEDS_TRIED)
-    if not 0 <= seed <= most_seed:
-        raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
+    check_seed(seed, is_mix=mix is not None)
     check_out(out)
     options = SearchOptions(
         target=target,
@@ -160,7 +158,7 @@ def find_capacity(
     trial_progress: ReportTrial | None = None,
 ) -> Capacity:
     """Finds the capacity of `on` for users who type `script`. Raises the errors of `loadgo.capacity`."""
-    script_or_mix = script_or_mix_of(script, options.mix)
+    script_or_mix = script_or_mix_of(script, options.mix, settings.typing)
     classes = [each.name for each in script_or_mix.classes] if isinstance(script_or_mix, UserMix) else []
     everybody, by_class = parse_class_limits(options.limit_each, classes)
     site = prepare_site(

@@ -44,8 +44,10 @@ class UserMix:
     """The number of the first line of each class in `source`."""
 
 
-def parse_mix(text: str) -> UserMix:
+def parse_mix(text: str, typing: float | str | None = None) -> UserMix:
     """Parses a mix such as `heavy.toml=1,ordinary.toml=3`: scripts, by bundled name or path, with integer weights.
+
+    With `typing`, the rate of all users, the scripts may differ in theirs.
 
     A text that is not a mix, and scripts that cannot share a session, raise `ValueError`. A mistake in a script raises
     `errors.Mistake`.
@@ -58,19 +60,26 @@ def parse_mix(text: str) -> UserMix:
     if len({mix_class.name for mix_class in classes}) < len(classes):
         raise BadArgument(f"mix {text!r}: two scripts have the same name")
     scripts = [tomllib.loads(source.text) for source, _ in weighted]
+    if typing is not None:
+        scripts = [script | {"typing": typing} for script in scripts]
     joined_text = _join_scripts(scripts, classes)
     lines = [line_count(source.text) for source, _ in weighted]
     source = bundled.Source(requested=text, path=Path("mix.toml"), text=joined_text)
     return UserMix(classes, source, tuple(1 + sum(lines[:index]) for index in range(len(lines))))
 
 
-def script_or_mix_of(script: str | Path | None, mix: str | None) -> str | Path | UserMix:
-    """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`."""
+def script_or_mix_of(
+    script: str | Path | None, mix: str | None, typing: float | str | None = None
+) -> str | Path | UserMix:
+    """The script or the mix of scripts that users type. Both together, or neither, raise `ValueError`.
+
+    `typing` is the rate of all users, in place of the scripts'.
+    """
     if (script is None) == (mix is None):
         raise BadArgument("name a script, or a mix of scripts with their weights: `mix=heavy.toml=1,light=6`").about(
             "mix"
         )
-    return script if script is not None else parse_mix(str(mix))
+    return script if script is not None else parse_mix(str(mix), typing)
 
 
 def nearest_seed(mix: UserMix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
@@ -101,11 +110,11 @@ def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixCla
     """The joined script, as TOML."""
     joined: dict[str, Any] = {"name": "mix of " + ", ".join(mix_class.name for mix_class in classes)}
     for key, default in _SESSION_DEFAULTS.items():
-        values = {json.dumps(script.get(key, default)) for script in scripts}
-        if len(values) > 1:
-            raise BadArgument(f"mix: the scripts differ in `{key}`, which must be the same for a whole session")
-        if scripts[0].get(key, default) is not None:
-            joined[key] = scripts[0].get(key, default)
+        values = [script.get(key, default) for script in scripts]
+        if any(value != values[0] for value in values):
+            raise _differ_in(key, values, classes)
+        if values[0] is not None:
+            joined[key] = values[0]
     needs = list(dict.fromkeys(need for script in scripts for need in script.get("needs", [])))
     weighted = zip(scripts, classes, strict=True)
     alternatives = [_class_group(script, mix_class.weight) for script, mix_class in weighted]
@@ -113,6 +122,23 @@ def _join_scripts(scripts: Sequence[Mapping[str, Any]], classes: Sequence[MixCla
     for table in ("files", "env", "words"):
         joined[table] = _merge_tables(table, scripts)
     return tomlkit.dumps({key: value for key, value in joined.items() if value not in ({}, [])})
+
+
+def _differ_in(key: str, values: Sequence[str | None], classes: Sequence[MixClass]) -> BadArgument:
+    """The error about scripts with different values of a key that a whole session shares."""
+    by_class = zip(classes, values, strict=True)
+    has = "; ".join(f"{each.name} has {'none' if value is None else json.dumps(value)}" for each, value in by_class)
+    about = f"mix: the scripts differ in {key}, and a session has one ({has})"
+    if key == "typing":
+        return BadArgument(f"{about}: give all users one rate with `typing`").about("typing")
+    return BadArgument(f"{about}: write the same {key} in all of them")
+
+
+def check_seed(seed: int, *, is_mix: bool) -> None:
+    """Raises `BadArgument` if the seed of a search's first trial is out of range."""
+    most_seed = (2**62 - 1) // (CLASS_SEEDS_TRIED if is_mix else 1)
+    if not 0 <= seed <= most_seed:
+        raise BadArgument(f"`seed={seed}` is out of range: seeds lie between 0 and {most_seed}").about("seed")
 
 
 def _class_group(script: Mapping[str, Any], weight: int) -> dict[str, Any]:

@@ -58,8 +58,8 @@ class TrialLengths:
         lengths = seconds(self.longest_s)
         if self.shortest_s < self.longest_s:
             lengths = f"{seconds(self.shortest_s)} to {lengths}"
-        trials, most_s = counted(most_trials, "trial"), most_trials * trial_s
-        return f"at most {trials} of {lengths}, each after a warm-up: {seconds(most_s)} at most, without log-ins"
+        trials, most = counted(most_trials, "trial"), seconds(most_trials * trial_s)
+        return f"at most {trials} of {lengths}, each after a warm-up: {most} at most, without log-ins and log-outs"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -85,8 +86,25 @@ def test_a_text_that_is_not_a_mix_is_refused(mix: str, words: str) -> None:
 
 def test_scripts_with_other_log_ins_cannot_be_one_session(tmp_path: Path) -> None:
     (tmp_path / "far.toml").write_text('login = "ssh far"\nlines = ["ls"]\n', encoding="utf-8")
-    with pytest.raises(ValueError, match="differ in `login`"):
+    with pytest.raises(
+        ValueError, match=r"differ in login, and a session has one \(far has \"ssh far\"; light has \"sh\"\)"
+    ):
         parse_mix(f"{tmp_path}/far.toml=1,light=2")
+
+
+def test_scripts_with_other_typing_rates_are_one_session_if_a_rate_is_given_for_all() -> None:
+    with pytest.raises(ValueError, match=r"hog-cpu has none; light has \"8 chars/s\"\): give all users one rate with"):
+        parse_mix("hog-cpu=1,light=2")
+    joined = parse_mix("hog-cpu=1,light=2", "20 chars/s").source.text
+    assert tomllib.loads(joined)["typing"] == "20 chars/s"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**62])
+def test_a_seed_out_of_range_is_refused_by_both_searches(seed: int) -> None:
+    with pytest.raises(ValueError, match="seeds lie between 0 and"):
+        loadgo.capacity("light", on="ctss", target="p90 < 1s", seed=seed)
+    with pytest.raises(ValueError, match="seeds lie between 0 and"):
+        loadgo.capacity_of_limit("light", vary="limit-each.cpus=1:2", target="p90 < 1s", users=2, seed=seed)
 
 
 def test_a_script_and_a_mix_together_are_refused_and_so_is_neither() -> None:

@@ -11,7 +11,7 @@ from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.knobs.find import find_knob, knob_search
 from loadgo.sizing.knobs.results import KnobCapacity
-from loadgo.sizing.mix import script_or_mix_of
+from loadgo.sizing.mix import check_seed, script_or_mix_of
 from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths_on_host
 from loadgo.sizing.results import ReportProgress
 
@@ -75,10 +75,11 @@ def capacity_of_limit(
         loadgo.errors.Mistake: The script has a mistake.
         loadgo.errors.Refused, loadgo.errors.BadRun: As `loadgo.run` raises them.
     """
+    check_seed(seed, is_mix=mix is not None)
     check_out(out)
     options = SearchOptions(target=target, shortest=shortest, longest=shortest)
     search = knob_search(
-        script_or_mix_of(script, mix),
+        script_or_mix_of(script, mix, typing),
         on,
         vary,
         users=users,
