@@ -25,10 +25,11 @@ from loadgo.sizing.knobs.knob import parse_class_limits
 from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of
-from loadgo.sizing.neighbours import neighbours_of, with_quiet_capacity
+from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
+from loadgo.sizing.quiet_host import with_quiet_capacity
 from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits
 from loadgo.sizing.rounds import SearchResult, TrialLengths
 from loadgo.sizing.site import TrialSite, keep_result, max_users_on, prepare_site
@@ -251,7 +252,7 @@ def assemble_capacity(
     models = models_of(points, servers, classes)
     first = first_saturation(models)
     outcome = search_result.outcome
-    neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal)
+    neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal, points, servers)
     narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
     doubt = doubt_or_reason if isinstance(doubt_or_reason, FitDoubt) else None

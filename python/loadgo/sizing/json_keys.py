@@ -24,7 +24,7 @@ JSON_KEYS: dict[type, str] = {
         "users name seconds interactions standing others used valid why cut_short interrupted censored late unclear"
     ),
     Neighbours: "mean least most quiet",
-    QuietCapacity: "users low high",
+    QuietCapacity: "by users low high",
     Narrowing: "trials seconds least_users most_users in_words",
     FitDoubt: "draws undecided low high confidence search_low search_high fitted_users in_words",
     Target: "text measure command sense limit share",

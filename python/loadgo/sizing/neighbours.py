@@ -1,18 +1,11 @@
-"""The share of other work in the processors' time during the trials of a search, and the capacity without it.
-
-The capacity of a quiet host is predicted only if the share differs enough from trial to trial (`host_line`).
-"""
+"""The share of other work in the processors' time during the trials of a search, in figures and in words."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from loadgo.measures.other_work import BUSY_SHARE, OtherWork, shows_programs_on
 from loadgo.notation.figures import people, share
-from loadgo.sizing.near_line import quiet_crossing
-from loadgo.sizing.outcomes import CapacityFound, SearchGoal, SearchOutcome
 from loadgo.sizing.results import Neighbours, QuietCapacity, TrialRecord
 from loadgo.sizing.trials import CapacityTrial
 
@@ -28,32 +21,29 @@ def neighbours_of(trials: Sequence[CapacityTrial] | Sequence[TrialRecord]) -> Ne
     return Neighbours(mean, min(shares), max(shares))
 
 
-def with_quiet_capacity(
-    neighbours: Neighbours | None, outcome: SearchOutcome, trials: Sequence[CapacityTrial], goal: SearchGoal
-) -> Neighbours | None:
-    """`neighbours` with the prediction for a quiet host, if other work took much and the trials permit a prediction."""
-    if neighbours is None or is_quiet(neighbours) or not isinstance(outcome, CapacityFound):
-        return neighbours
-    if outcome.crossing is None or (crossing := quiet_crossing(trials, goal, outcome.crossing.users)) is None:
-        return neighbours
-    ends = (crossing.users, crossing.low, crossing.high)
-    return replace(neighbours, quiet=QuietCapacity(*(max(math.floor(users), 0) for users in ends)))
-
-
 def neighbours_in_words(neighbours: Neighbours | None) -> str:
     """Sentences on other work; empty where it took little."""
     if neighbours is None or is_quiet(neighbours):
         return ""
     least, most = share(neighbours.least), share(neighbours.most)
     between = f" ({least} to {most} from trial to trial)" if least != most else ""
-    quiet = "A quiet host may support more users: to find out, search again when it is quiet."
-    if neighbours.quiet is not None:
-        ends = f"{neighbours.quiet.low:,} to {neighbours.quiet.high:,}, with 95 % confidence"
-        quiet = (
-            f"For a quiet host, the prediction is {people(neighbours.quiet.users)} ({ends}), from the differences "
-            "between trials with more and with less other work."
-        )
+    quiet = _quiet_in_words(neighbours.quiet)
     return f"During the search, other work took {share(neighbours.mean)} of the processors' time{between}. {quiet}"
+
+
+def _quiet_in_words(quiet: QuietCapacity | None) -> str:
+    """A sentence on the host without other work."""
+    if quiet is None:
+        return "A quiet host may support more users: to find out, search again when it is quiet."
+    if quiet.users is None:
+        return (
+            f"A quiet host would hold {quiet.low:,} to {people(quiet.high)}: no fewer than this busy one, and no more "
+            "than the users' own processor time permits. To narrow it, search again when it is quiet."
+        )
+    return (
+        f"For a quiet host, the prediction is {people(quiet.users)} ({quiet.low:,} to {quiet.high:,}, with 95 % "
+        "confidence), from the differences between trials with more and with less other work."
+    )
 
 
 def is_quiet(neighbours: Neighbours) -> bool:

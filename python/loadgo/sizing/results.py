@@ -78,11 +78,14 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class QuietCapacity:
-    """The capacity of the host without other work, predicted by the line through the trials."""
+    """The capacity of the host without other work: a prediction, or bounds."""
 
-    users: int
+    by: Literal["trials", "bounds"]
+    """Predicted from trials with more and with less other work, or bounded by the users' own processor time."""
+    users: int | None
+    """The predicted number of users; None for bounds."""
     low: int
-    """Lower end of the 95 % interval."""
+    """Lower end of the 95 % interval, or the lower bound: a quiet host holds no fewer users than this busy one."""
     high: int
 
 

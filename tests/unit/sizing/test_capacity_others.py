@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,15 +15,16 @@ from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.models.models import Models, models_of
 from loadgo.sizing.near_line import find_crossing, quiet_crossing
-from loadgo.sizing.neighbours import neighbours_in_words, neighbours_of, with_quiet_capacity
+from loadgo.sizing.neighbours import neighbours_in_words, neighbours_of
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
+from loadgo.sizing.quiet_host import with_quiet_capacity
 from loadgo.sizing.resources import ServerCounts, cpu_limit_servers
-from loadgo.sizing.results import Neighbours
+from loadgo.sizing.results import Neighbours, QuietCapacity
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, rows_by_name, table_titled
-from support.known_capacity import MEAN, SERVERS, exact, exacts
+from support.known_capacity import MEAN, SERVERS, exact, exact_response_s, exacts
 from support.made_trials import made_trial, slow_share
 from support.synthetic import S, Work, closed_loop
 
@@ -221,6 +223,40 @@ def test_the_answer_predicts_a_quiet_host_only_if_other_work_differs_between_tri
             predictions += "For a quiet host, the prediction is" in words
             assert "For a quiet host, the prediction is" in words or "A quiet host may support more users" in words
         assert (predictions > 5) == is_predicted
+
+
+BUSY = Neighbours(0.75, 0.7, 0.8)
+HELD = Undecided(5, 15, "3 trials did not decide it")
+
+
+def test_a_quiet_host_is_bounded_where_all_trials_had_as_much_other_work() -> None:
+    points = [on_busy_host(users, 0.7) for users in USERS]
+    neighbours = with_quiet_capacity(BUSY, HELD, [], WANTED, points, SERVERS)
+    assert neighbours is not None
+    quiet = neighbours.quiet
+    assert quiet is not None
+    held_when_quiet = max(users for users in range(1, 60) if exact_response_s(users) < 2.5)  # p90 is twice the mean
+    most = math.floor((2.5 + 10.0) * 2 / OWN_S)
+    assert (quiet.by, quiet.users, quiet.low, quiet.high) == ("bounds", None, 5, most)
+    assert quiet.low < held_when_quiet <= quiet.high
+    assert f"A quiet host would hold 5 to {most} users: no fewer than this busy one" in neighbours_in_words(neighbours)
+
+
+def test_a_quiet_host_holds_at_least_what_the_busy_one_holds() -> None:
+    points = [on_busy_host(users, 0.7) for users in USERS]
+    surely_many = Undecided(48, 60, "3 trials did not decide it")
+    neighbours = with_quiet_capacity(BUSY, surely_many, [], WANTED, points, SERVERS)
+    assert neighbours is not None
+    assert neighbours.quiet == QuietCapacity("bounds", None, 48, 60)
+
+
+@pytest.mark.parametrize("unknown", ["users_cpu_s", "others"])
+def test_a_quiet_host_has_no_bound_where_the_users_own_time_is_not_known(unknown: str) -> None:
+    points = [replace(on_busy_host(users, 0.7), **{unknown: None}) for users in USERS]  # type: ignore[arg-type]
+    neighbours = with_quiet_capacity(BUSY, HELD, [], WANTED, points, SERVERS)
+    assert neighbours is not None
+    assert neighbours.quiet is None
+    assert "A quiet host may support more users" in neighbours_in_words(neighbours)
 
 
 def test_a_host_without_other_work_needs_no_prediction() -> None:
