@@ -5,8 +5,8 @@
 
 Three scripts take turns. Two have a limit below the host's processors, so that neighbours slow them little. The third
 competes with the neighbours for both processors. The neighbours are two programs, each with a seed of its own, that
-take a processor at random, half of the time. A search *agrees* if its range meets that of the quiet search,
-or if its prediction for a quiet host does. Neighbours slow users down, so a busy host holds fewer: such a range is
+take a processor at random, half of the time. A search *agrees* if its range meets that of the quiet search, or if its
+prediction or its bounds for a quiet host do. Neighbours slow users down, so a busy host holds fewer: such a range is
 *lower* if the answer names the other work. Every other answer is *false*.
 """
 

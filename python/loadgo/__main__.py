@@ -39,7 +39,9 @@ def main() -> None:
     except KeyboardInterrupt:
         _settle_interrupts()
         sys.exit(_INTERRUPTED_STATUS)
-    except Exception:
+    except SystemExit:
+        raise
+    except BaseException:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
         traceback.print_exc()
         sys.exit(_NOT_RUN_STATUS)

@@ -122,8 +122,8 @@ fn pressure() -> Answer {
 /// Tries SCHED_FIFO in a thread of its own, which ends at once.
 fn fifo() -> Answer {
     let ability = "a driver that is never kept waiting (SCHED_FIFO)";
-    let tried = std::thread::spawn(|| set_policy(Policy::Fifo(1)));
-    match tried.join().expect("the thread does not panic") {
+    let tried = std::thread::Builder::new().spawn(|| set_policy(Policy::Fifo(1)));
+    match tried.and_then(|tried| tried.join().expect("the thread does not panic")) {
         Ok(()) => Answer::exact(ability, "permitted"),
         Err(error) => {
             let remedy = "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf";

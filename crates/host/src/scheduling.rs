@@ -80,7 +80,10 @@ pub fn take(wanted: Wanted) -> Granted {
 /// # Errors
 /// The kernel's reason.
 pub fn may_bind(processor: usize) -> io::Result<()> {
-    std::thread::scope(|scope| scope.spawn(|| bind(processor)).join().expect("it only makes a system call"))
+    std::thread::scope(|scope| {
+        let attempt = std::thread::Builder::new().spawn_scoped(scope, || bind(processor))?;
+        attempt.join().expect("it only makes a system call")
+    })
 }
 
 #[cfg(test)]

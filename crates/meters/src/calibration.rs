@@ -188,13 +188,14 @@ fn switch_ns() -> Option<f64> {
     let (mut from_other, mut to_us) = pipe().ok()?;
     let (mut from_us, mut to_other) = pipe().ok()?;
     std::thread::scope(move |scope| {
-        let other = scope.spawn(move || {
+        let passing = move || {
             let began = thread_ns();
             for _ in 0..SWITCHES_PER_RUN {
                 pass_byte(&mut from_us, &mut to_us)?;
             }
             Some(thread_ns() - began)
-        });
+        };
+        let other = std::thread::Builder::new().spawn_scoped(scope, passing).ok()?;
         let began = thread_ns();
         for _ in 0..SWITCHES_PER_RUN {
             to_other.write_all(&[0]).ok()?;

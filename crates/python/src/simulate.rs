@@ -99,7 +99,7 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&StopRequest) -> T +
         thread::scope(|scope| {
             let (outcome_sender, outcome_receiver) = channel();
             let stop = &stop;
-            scope.spawn(move || outcome_sender.send(work(stop)));
+            thread::Builder::new().spawn_scoped(scope, move || outcome_sender.send(work(stop)))?;
             let mut interrupted = None;
             loop {
                 match outcome_receiver.recv_timeout(SIGNAL_CHECK_PERIOD) {

@@ -169,7 +169,7 @@ impl TransferServer {
         let mut rows = self.rows.as_deref().map(|path| open_table(py, path)).transpose()?;
         let stop = StopRequest::default();
         let (listener, serving, stopped) = (self.listener.clone(), self.serving.clone(), stop.clone());
-        let server = thread::spawn(move || server::serve(&listener, serving, stopped, &news_sender));
+        let server = thread::Builder::new().spawn(move || server::serve(&listener, serving, stopped, &news_sender))?;
         let outcome = loop {
             let next = py.detach(move || (news_receiver.recv_timeout(Duration::from_millis(300)), news_receiver));
             news_receiver = next.1;

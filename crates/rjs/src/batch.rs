@@ -79,7 +79,8 @@ pub fn serve(host: &BatchHostOptions) -> Result<(), ServeFailure> {
     let serving = ServerOptions { bounds, token: None, keep_in: None, interrupts: Err(UNMETERED_REASON.into()), jobs };
     let (news_sender, news) = news::channel(news::MOST_WAITING_REPORTS);
     let stop = StopRequest::default();
-    let server = thread::spawn(move || server::serve(&listener, serving, stop, &news_sender));
+    let serve = move || server::serve(&listener, serving, stop, &news_sender);
+    let server = thread::Builder::new().spawn(serve).map_err(ServeFailure::Server)?;
     // The news end only with the server.
     write_rows(&news, rows.as_mut())?;
     match server.join() {

@@ -259,13 +259,14 @@ impl<F: FnMut(&MeteringProgress<'_>) -> Decision> MeteringLoop<'_, F> {
         // The thread itself ends a moment after it has woken this one, and after a panic without a word.
         let has_ended = AtomicBool::new(false);
         thread::scope(|scope| {
-            let running = scope.spawn(|| {
+            let run_it = || {
                 let ran = oneshot.run(command, Streams::Inherited, Warmth::AsItIs);
                 let ended = Instant(monotonic_ns() - origin_ns);
                 has_ended.store(true, Ordering::Release);
                 waiter.unpark();
                 ran.map(|run| (run, ended))
-            });
+            };
+            let running = thread::Builder::new().name("loadgo-command".into()).spawn_scoped(scope, run_it)?;
             self.sample_until(|| has_ended.load(Ordering::Acquire) || running.is_finished());
             running.join().expect("running a command does not panic")
         })

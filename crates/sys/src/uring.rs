@@ -36,7 +36,8 @@ pub struct CallRing<M> {
 /// The reason why this process can have no ring; None if it can. A separate thread tries it, because closing a ring interrupts
 /// calls of the thread that opened it.
 pub fn unavailable_reason() -> Option<Why> {
-    let opened = std::thread::spawn(|| open_ring().map(drop)).join().expect("the thread does not panic");
+    let attempt = std::thread::Builder::new().spawn(|| open_ring().map(drop));
+    let opened = attempt.and_then(|attempt| attempt.join().expect("the thread does not panic"));
     opened.err().map(|error| {
         let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
         match (error.raw_os_error(), disabled.trim()) {

@@ -25,6 +25,8 @@ STATUS_GOOD, STATUS_BAD_FINDING, NOT_RUN_STATUS, STATUS_INTERRUPTED = 0, 1, 2, 1
 
 FILE_FORMATS = ("html", "svg", "png")
 """Formats of a report that go into a file by default."""
+_NO_THREAD_WORDS = ("can't start new thread", "failed to spawn thread")
+"""Words of the errors of Python and of Rust where the system permits no further thread."""
 
 
 @contextmanager
@@ -52,22 +54,32 @@ def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
         if not isinstance(error, UnicodeEncodeError):
             print_leftovers(getattr(error, "__notes__", ()))
         raise typer.Exit(error_status) from None
-    except (ImportError, MemoryError) as error:
+    except BaseException as error:
         if not (shortage := _shortage(error)):
             raise
         print_error(shortage)
         raise typer.Exit(error_status) from None
 
 
-def _shortage(error: Exception) -> str:
-    """The shortage in words, if a module cannot be loaded for want of memory or files; empty for a bug."""
+def _shortage(error: BaseException) -> str:
+    """The shortage in words, if the error is from want of memory, threads or files; empty for any other error."""
     if isinstance(error, MemoryError):
         return "there is no memory left for this process: raise its limit (ulimit -v), or make room"
+    is_refused = is_panic(error) and "WouldBlock" in str(error)
+    if is_refused or any(words in str(error) for words in _NO_THREAD_WORDS):
+        return "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
+    if not (isinstance(error, ImportError) or is_panic(error)):
+        return ""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as refusal:
         return f"a part of loadgo cannot be loaded: {refusal.strerror}; raise the limit of this process (ulimit -n)"
     return ""
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether Rust code, of loadgo or of a library, has met an error that it does not handle."""
+    return type(error).__module__ == "pyo3_runtime"
 
 
 def try_each(*steps: Callable[[], object]) -> None:

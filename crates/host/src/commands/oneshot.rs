@@ -196,7 +196,7 @@ impl Oneshot {
         hold_before_exec(&mut command, pid_pipe.as_fd(), held.as_fd());
         let meter = &mut self.meter;
         thread::scope(|scope| {
-            let reading = scope.spawn(move || first_reading(meter, joined, release));
+            let reading = thread::Builder::new().spawn_scoped(scope, move || first_reading(meter, joined, release))?;
             let child = command.spawn();
             // If the child has never written its id, all writing ends of the pipe are now closed, and the thread ends.
             drop((pid_pipe, held));

@@ -12,8 +12,10 @@ use crate::refusal::Refusal;
 
 /// Processes that a user has at a time: the shell, a command, what that starts.
 const PROCESSES_EACH: u64 = 3;
-/// Threads of a run that count as processes, and begin later: driver, starters, writer, sampler, and those of the report.
-const OWN_THREADS: u64 = 10;
+/// Threads of a run that count as processes, and begin later: driver, starters, writer, sampler.
+const RUN_THREADS: u64 = 14;
+/// Threads of the report for each processor: Polars has several pools, and waits for ever if it gets no thread for one.
+const REPORT_THREADS_PER_PROCESSOR: u64 = 4;
 /// Descriptors that a run opens beside the terminals and beside those that the process has open already.
 const OTHER_DESCRIPTORS: u64 = 76;
 /// Smallest size of a user's home, in bytes.
@@ -104,7 +106,7 @@ pub(super) fn least_process_limit() -> Option<(&'static str, u64, u64)> {
     let (running, user) = (running_tasks()?, geteuid());
     let of_kernel = KERNEL_LIMITS.iter().filter_map(|(name, path)| Some((*name, number(path)?, running)));
     let own = getrlimit(Resource::Nproc).current.filter(|_| !user.is_root());
-    let of_user = own.map(|most| ("RLIMIT_NPROC", most, processes_of_user(user.as_raw())));
+    let of_user = own.map(|most| ("RLIMIT_NPROC", most, tasks_of_user(user.as_raw())));
     let groups = groups_of_processes().into_iter();
     let of_groups =
         groups.filter_map(|group| Some(("pids.max", number(group.join("pids.max"))?, number(group.join("pids.current"))?)));
@@ -149,7 +151,7 @@ fn process_ids(plan: &Plan<'_>) -> Option<Finding> {
 fn own_processes(plan: &Plan<'_>) -> Option<Finding> {
     let user = geteuid();
     let most = getrlimit(Resource::Nproc).current.filter(|_| !user.is_root())?;
-    let wanted = processes_of_user(user.as_raw()) + plan.users * PROCESSES_EACH;
+    let wanted = tasks_of_user(user.as_raw()) + own_threads() + plan.users * PROCESSES_EACH;
     let finding = || {
         Finding::new(
             wanted - plan.users * (PROCESSES_EACH - 1) > most,
@@ -164,10 +166,10 @@ fn own_processes(plan: &Plan<'_>) -> Option<Finding> {
 fn group_processes(plan: &Plan<'_>) -> Vec<Finding> {
     let finding = |group: &Path| {
         let (most, used) = (number(group.join("pids.max"))?, number(group.join("pids.current")).unwrap_or(0));
-        let wanted = used + OWN_THREADS + plan.users * PROCESSES_EACH;
+        let wanted = used + own_threads() + plan.users * PROCESSES_EACH;
         (wanted > most).then(|| {
             Finding::new(
-                used + OWN_THREADS + plan.users > most,
+                used + own_threads() + plan.users > most,
                 format!("{} users may have {wanted} processes, and {}/pids.max is {most}", plan.users, group.display()),
                 format!("echo {} >{}/pids.max, or TasksMax= in the unit", 2 * wanted, group.display()),
             )
@@ -289,11 +291,19 @@ fn are_sessions_grouped() -> bool {
         && holder.is_none_or(|hierarchy| hierarchy.own == hierarchy.mount)
 }
 
-fn processes_of_user(uid: u32) -> u64 {
+/// Threads that loadgo is going to start in this process.
+fn own_threads() -> u64 {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    RUN_THREADS + REPORT_THREADS_PER_PROCESSOR * processors
+}
+
+/// The threads of all processes of a user, which RLIMIT_NPROC counts.
+fn tasks_of_user(uid: u32) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter(|entry| entry.file_name().as_bytes().iter().all(u8::is_ascii_digit));
-    pids.filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.uid() == uid)).count() as u64
+    let own = pids.filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.uid() == uid));
+    own.map(|entry| fs::read_dir(entry.path().join("task")).map_or(1, Iterator::count) as u64).sum()
 }
 
 fn number(path: impl AsRef<Path>) -> Option<u64> {

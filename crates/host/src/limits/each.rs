@@ -189,7 +189,8 @@ fn io_controller() -> &'static str {
 
 /// Whether users' first processes may have this nice value; it is tried on a thread of its own, and ends with it.
 fn try_nice(nice: i32) -> Result<(), Refusal> {
-    let attempt = thread::spawn(move || rustix::process::setpriority_process(None, nice));
+    let no_thread = |error| Refusal::new(format!("nice={nice}: the thread that tries it could not be started")).because(error);
+    let attempt = thread::Builder::new().spawn(move || rustix::process::setpriority_process(None, nice)).map_err(no_thread)?;
     let refused = |error: rustix::io::Errno| {
         let remedy = "run as root, or with CAP_SYS_NICE, or choose a number from 0 to 19";
         Refusal::new(format!("nice={nice}: this user may not raise a priority")).because(error.into()).with_remedy(remedy)

@@ -57,7 +57,13 @@ impl Trial<'_> {
             .spawn()
             .map_err(cannot)?;
         let errors = child.stderr.take().expect("it is piped");
-        let messages = thread::spawn(move || last_part(errors));
+        let messages = match thread::Builder::new().spawn(move || last_part(errors)) {
+            Ok(messages) => messages,
+            Err(error) => {
+                let _ = child.kill().and_then(|()| child.wait());
+                return Err(cannot(error));
+            }
+        };
         let status = ended_in_time(&mut child, self.limit, stop);
         // A process that the log-in has left may hold the pipe open.
         let told = if status.is_none() || !messages.is_finished() { wait_briefly(messages) } else { messages.join().ok() };

@@ -41,11 +41,13 @@ impl InterruptMeter for SharedEndMeter {
         let mut state = self.0.state();
         let account = state.free_accounts.pop().ok_or("there are too many transfers at once")?;
         state.network_ends += usize::from(is_on_network);
-        let begun = state.begin(account, flow);
+        let mut begun = state.begin(account, flow);
         if !state.has_window_thread && begun.is_ok() {
-            state.has_window_thread = true;
             let meter = self.0.clone();
-            thread::spawn(move || meter.run_windows());
+            match thread::Builder::new().spawn(move || meter.run_windows()) {
+                Ok(_) => state.has_window_thread = true,
+                Err(error) => begun = Err(format!("the thread that opens windows could not be started: {error}").into()),
+            }
         }
         self.0.changed.notify_all();
         drop(state);
