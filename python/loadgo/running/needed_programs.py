@@ -1,4 +1,4 @@
-"""Programs that scripts need, with what installs them: the remedy in messages about missing ones."""
+"""Programs that scripts need, with what installs each: the remedy in messages about missing programs."""
 
 from collections.abc import Sequence
 
