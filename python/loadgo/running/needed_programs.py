@@ -32,7 +32,7 @@ _PYTHON_PACKAGES = {"ipython": "ipython numpy", "jupyter-console": "jupyter-cons
 
 
 def remedy_for(programs: Sequence[str], *, elsewhere: bool = False) -> str:
-    """What installs these missing programs on this host, or `elsewhere`, as the end of a message."""
+    """The commands that install these missing programs, here or `elsewhere`, as the end of a message."""
     commands = [
         f"{command} {' '.join(dict.fromkeys(packages))}"
         for command, known in (("apt install", _DEBIAN_PACKAGES), ("pip install", _PYTHON_PACKAGES))
