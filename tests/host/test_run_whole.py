@@ -115,11 +115,15 @@ EXPECTED = {
 }
 
 
+SCREENS = {"editor", "course", "notebook", "notebook-kernel", "shell-light"}
+"""Scripts whose users sit in programs that fill the screen, or have prompts of their own."""
+
+
 def test_every_bundled_script_is_looked_at_here() -> None:
-    """The hogs (`test_limit_each.py`) and the editor (`test_keys.py`) have tests of their own."""
+    """The hogs (`test_limit_each.py`) and `SCREENS` (`test_keys.py`, `test_screens.py`) have tests of their own."""
     hogs = {name for name in bundled.script_names() if name.startswith("hog-")}
     assert len(hogs) == 6
-    assert set(bundled.script_names()) == set(EXPECTED) | hogs | {"editor"}
+    assert set(bundled.script_names()) == set(EXPECTED) | hogs | SCREENS
 
 
 @pytest.mark.parametrize("script", EXPECTED)

@@ -4,8 +4,9 @@ use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{PassWalk, ReadyRule, Script, TimeLaw, parse, print};
 use loadgo_core::time::Span;
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 19] = [
     "absentee",
+    "course",
     "debugging",
     "desk-calculator",
     "editor",
@@ -16,8 +17,11 @@ const NAMES: [&str; 15] = [
     "hog-memory",
     "hog-terminal",
     "light",
+    "notebook",
+    "notebook-kernel",
     "paging",
     "remote-jobs",
+    "shell-light",
     "typical-user",
     "typical-user-c",
 ];

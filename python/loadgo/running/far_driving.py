@@ -16,6 +16,7 @@ from loadgo.hosts.delivery import AgentProgram
 from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, WrongFrames, shown_clause, ssh_failure
 from loadgo.hosts.fleet import FleetHost, UserRange
 from loadgo.running.far_recording import FarRecording
+from loadgo.running.needed_programs import remedy_for
 
 LOG_INS_BARRIER, LINES_BARRIER = "log-ins", "lines"
 """The barriers of a driver: before its first log-in, and before its first line."""
@@ -175,7 +176,7 @@ class FarDriving(FarRecording):
         if isinstance(status, int) and 0 <= (number := status - trial.first_missing_status) < len(trial.programs):
             raise Refused(
                 f"the script needs {trial.programs[number]}, which {trial.target} does not have on the path of its "
-                "log-in shell: install it there, or use another script"
+                f"log-in shell: {remedy_for([trial.programs[number]], elsewhere=True)}"
             )
 
     def _hear(self, kind: str, body: bytes) -> None:

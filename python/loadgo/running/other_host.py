@@ -33,6 +33,7 @@ from loadgo.running.far_metering import FarMetering
 from loadgo.running.far_run_folder import complete_run, tell_unplaced
 from loadgo.running.kept_connections import connection_for_run
 from loadgo.running.live_places import LivePlaces
+from loadgo.running.needed_programs import remedy_for
 from loadgo.running.stopping import catch_stop_signals
 
 MOST_STARTING_SESSIONS = 8
@@ -292,7 +293,7 @@ def check_programs(connection: Connection, programs: Sequence[str]) -> None:
     if 0 <= (number := status - _FIRST_MISSING_STATUS) < len(wanted):
         raise Refused(
             f"the script needs {wanted[number]}, which {connection.address} does not have on the path of its log-in "
-            "shell: install it there, or use another script"
+            f"shell: {remedy_for([wanted[number]], elsewhere=True)}"
         )
 
 
