@@ -120,7 +120,7 @@ fn until() -> impl Strategy<Value = ReadyRule> {
 
 fn screen() -> impl Strategy<Value = ReadyRule> {
     let shows = option::of(prop::sample::select(vec!["written$", "(?m)^-- INSERT --", r"é\d"]).prop_map(String::from));
-    let cursor = option::of((1u16..1000, 1u16..1000));
+    let cursor = option::of((1u16..=24, 1u16..=80));
     (positive(), shows, cursor).prop_map(|(settle, shows, cursor)| ReadyRule::Screen(ScreenRule { settle, shows, cursor }))
 }
 

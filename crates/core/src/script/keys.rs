@@ -128,7 +128,13 @@ fn name_end(notation: &str, at: usize) -> Result<usize, SyntaxMistake> {
     let end = name.find('>').map(|end| end + usize::from(name[..end].ends_with('-') && name[end + 1..].starts_with('>')));
     match end {
         Some(end) if !name[..end].contains(['<', ' ']) || name.starts_with("C- ") => Ok(at + 1 + end + 1),
-        _ => Err(SyntaxMistake::new(at, "`<` begins the name of a key, such as <Esc>: write <lt> for the character itself")),
+        Some(_) => {
+            Err(SyntaxMistake::new(at, "`<` begins the name of a key, such as <Esc>: write <lt> for the character itself"))
+        }
+        None => Err(SyntaxMistake::new(
+            at,
+            "`<` begins the name of a key, and no `>` ends it: write it as in <Esc>, or write <lt> for the character itself",
+        )),
     }
 }
 
@@ -137,11 +143,33 @@ fn unknown(name: &str, at: usize) -> SyntaxMistake {
     let known = PLAIN_KEYS.map(|(name, _)| name).into_iter().chain(LETTER_KEYS.map(|(name, _)| name));
     let known = known.chain(NUMBER_KEYS.map(|(name, _)| name)).chain(FUNCTION_KEYS.map(|(name, _)| name));
     let longer = known.clone().find(|known| known.len() > 2 && lower.starts_with(known));
+    if let Some(character) = shifted_character(&lower, name) {
+        let message = format!("<{name}> is a character of its own: write {character}. Write <lt> for the character `<`");
+        return SyntaxMistake::new(at, message);
+    }
+    if let Some(character) = control_in_words(&lower) {
+        return SyntaxMistake::new(at, format!("there is no key <{name}>; {character} with control is written <C-{character}>"));
+    }
     let right = match longer.or_else(|| nearest(&lower, known)) {
         Some(near) if !name.is_empty() => format!("did you mean <{}>?", capitalised(near)),
         _ => "names are <Esc>, <Enter>, <Tab>, <BS>, <Space>, <Up>, <PageDown>, <F1>, <C-x> (control), <M-x> (alt).".into(),
     };
     SyntaxMistake::new(at, format!("there is no key <{name}>; {right} Write <lt> for the character `<`"))
+}
+
+/// The character of a key such as `<Ctrl-c>` or `<C+c>`, as other programs write it.
+fn control_in_words(lower: &str) -> Option<char> {
+    let words = ["control-", "control+", "ctrl-", "ctrl+", "c+", "^"];
+    let mut rest = words.iter().find_map(|word| lower.strip_prefix(word))?.chars();
+    let (Some(character), None) = (rest.next(), rest.next()) else { return None };
+    control(character).map(|_| character)
+}
+
+/// The character that shift makes of a letter, where `name` is the letter with shift alone.
+fn shifted_character(lower: &str, name: &str) -> Option<char> {
+    let mut letter = lower.strip_prefix("s-")?.chars();
+    let (Some(first), None) = (letter.next(), letter.next()) else { return None };
+    first.is_ascii_alphabetic().then(|| name.chars().next_back().expect("it has a letter").to_ascii_uppercase())
 }
 
 fn capitalised(name: &str) -> String {
@@ -235,10 +263,13 @@ mod tests {
             ("ab<Escape>", 2, "did you mean <Esc>?"),
             ("<Dwn>", 0, "did you mean <Down>?"),
             ("a < b", 2, "write <lt>"),
-            ("<Esc", 0, "write <lt>"),
+            ("<Esc", 0, "no `>` ends it"),
             ("<>", 0, "names are <Esc>"),
             ("<C-1>", 0, "there is no key <C-1>"),
-            ("<S-x>", 0, "there is no key <S-x>"),
+            ("<S-x>", 0, "<S-x> is a character of its own: write X"),
+            ("<Ctrl-C>", 0, "c with control is written <C-c>"),
+            ("<^c>", 0, "c with control is written <C-c>"),
+            ("<C-S-x>", 0, "there is no key <C-S-x>"),
             ("a\nb", 1, "write <Enter>"),
         ] {
             let mistake = check(notation).expect_err(notation);

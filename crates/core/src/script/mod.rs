@@ -23,7 +23,7 @@ pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
 pub use print::{print, print_rule};
 pub use shapes::SCRIPT_SHAPE;
-pub use signs::DEFAULT_SETTLE;
+pub use signs::{DEFAULT_SETTLE, SCREEN_COLUMNS, SCREEN_ROWS};
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 

@@ -1,5 +1,6 @@
 //! The keys of scripts and of their lines, groups and choices, each with the kind of its value.
 
+use super::signs::{SCREEN_COLUMNS, SCREEN_ROWS};
 use crate::notation::shape::{FileShape, KeyRule, KeyShape, MapShape, NumberRange, TableShape, ValueShape, key, needed};
 
 /// The shape of a script.
@@ -33,8 +34,9 @@ const UNTIL: KeyShape = key("until", ValueShape::Text("regular expression"));
 const SILENCE: KeyShape = key("silence", ValueShape::Text("positive time"));
 const SETTLE: KeyShape = key("settle", ValueShape::Text("positive time"));
 const SHOWS: KeyShape = key("shows", ValueShape::Text("regular expression"));
-const CURSOR: KeyShape = key("cursor", ValueShape::Pair(&[PLACE, PLACE]));
-const PLACE: ValueShape = ValueShape::Whole(1, 1000);
+const CURSOR: KeyShape = key("cursor", ValueShape::Pair(&[ROW, COLUMN]));
+const ROW: ValueShape = ValueShape::Whole(1, SCREEN_ROWS as i64);
+const COLUMN: ValueShape = ValueShape::Whole(1, SCREEN_COLUMNS as i64);
 const TIMEOUT: KeyShape = key("timeout", ValueShape::Text("positive time"));
 const STATUS: KeyShape = key("status", ValueShape::Any(&[EXIT_STATUS, ValueShape::List(&EXIT_STATUS, 1)]));
 const REPEAT: KeyShape = key("repeat", TIMES);

@@ -12,8 +12,10 @@ pub const DEFAULT_SETTLE: Span = Span::from_millis(50);
 
 /// The value of `until` that stands for the screen.
 pub(super) const SCREEN_WORD: &str = "screen";
-/// Most rows and columns of a promised cursor.
-const MOST_ROWS: u64 = 1000;
+/// Rows of each session's terminal.
+pub const SCREEN_ROWS: u16 = 24;
+/// Columns of each session's terminal.
+pub const SCREEN_COLUMNS: u16 = 80;
 
 const UNTIL: KeyDescription = KeyDescription { key: "until", value: "a pattern in a string", example: "until = '\\? $'" };
 const SILENCE: KeyDescription = KeyDescription { key: "silence", value: "a time in a string", example: "silence = \"500ms\"" };
@@ -137,6 +139,6 @@ fn cursor(table: &KeyedTable<'_>) -> Result<Option<(u16, u16)>, SyntaxMistake> {
     let [row, column] = &list[..] else {
         return Err(SyntaxMistake::new(value.span().start, "the cursor's place has a row and a column, as in cursor = [24, 1]"));
     };
-    let place = |value| whole(value, CURSOR, 1..MOST_ROWS + 1).map(|place| place as u16);
-    Ok(Some((place(row)?, place(column)?)))
+    let place = |value, most| whole(value, CURSOR, 1..u64::from(most) + 1).map(|place| place as u16);
+    Ok(Some((place(row, SCREEN_ROWS)?, place(column, SCREEN_COLUMNS)?)))
 }

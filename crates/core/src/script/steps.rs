@@ -163,7 +163,10 @@ impl<'a> StepReader<'a> {
         } else if table.get("lines").is_some() {
             table.only(&key_names(WEIGHTED_GROUP.keys), &ALL_KEYS, "a group of lines")?;
             self.group(&table, outer)?
-        } else if table.get("keys").is_some() && table.get("type").is_none() {
+        } else if table.get("keys").is_some() && table.get("type").is_some() {
+            let message = "`type` and `keys` exclude each other: a line types a line of text, or single keys; keep one";
+            return Err(SyntaxMistake::new(table.key_at("keys"), message));
+        } else if table.get("keys").is_some() {
             table.only(&key_names(WEIGHTED_KEYS.keys), &ALL_KEYS, "a line of keys")?;
             self.keys(&table, outer)?
         } else {

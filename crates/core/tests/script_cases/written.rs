@@ -87,7 +87,7 @@ pub const TYPED: [(&str, &str); 33] = [
 ];
 
 /// Whole scripts with one mistake.
-pub const WHOLE: [(&str, &str); 104] = [
+pub const WHOLE: [(&str, &str); 106] = [
     ("▶", "lines = ["),
     ("▶name = 'x'", "lines = ["),
     ("▶lines = []", "lines = ["),
@@ -136,7 +136,9 @@ pub const WHOLE: [(&str, &str); 104] = [
     ("lines = [{ keys = 'a', shows = ▶'(' }]", r"'\('"),
     ("lines = [{ keys = 'a', shows = ▶'x*' }]", "shows = 'written'"),
     ("lines = [{ keys = 'a', cursor = ▶[1] }]", "cursor = [24, 1]"),
-    ("lines = [{ keys = 'a', cursor = [1, ▶0] }]", "from 1 to 1000"),
+    ("lines = [{ keys = 'a', cursor = [1, ▶0] }]", "from 1 to 80"),
+    ("lines = [{ keys = 'a', cursor = [▶25, 1] }]", "from 1 to 24"),
+    ("lines = [{ ▶keys = 'a', type = 'b' }]", "exclude each other"),
     ("lines = [{ keys = 'a', settle = ▶'0s' }]", "over 0s"),
     ("▶until = 'screen'\nlines = ['a']", "belongs to lines"),
     ("until = ▶'('\nlines = ['a']", r"'\('"),

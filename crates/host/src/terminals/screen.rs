@@ -188,9 +188,14 @@ impl vt100::Callbacks for Answers {
 mod tests {
     use super::*;
     use loadgo_core::random::{RandomStream, StreamPurpose};
-    use loadgo_core::script::ScreenRule;
+    use loadgo_core::script::{SCREEN_COLUMNS, SCREEN_ROWS, ScreenRule};
 
     const SETTLE: Span = Span::from_millis(50);
+
+    #[test]
+    fn a_script_knows_the_size_of_the_terminal() {
+        assert_eq!((SCREEN_ROWS, SCREEN_COLUMNS), (TERMINAL_ROWS, TERMINAL_COLUMNS));
+    }
 
     fn printed(pieces: &[(&str, u64)]) -> ScreenWatch {
         let mut watch = ScreenWatch::new();
