@@ -18,7 +18,7 @@ from loadgo.comparison.chart_data import (
     ratio_range,
 )
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.figures import change, change_interval, notation_for
 from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
@@ -109,12 +109,13 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     if not ratios:
         return None
     low, high = ratio_range([ratio for _, ratio in ratios])
+    notation = notation_for(row.difference for row, _ in ratios)
     points = [
         {
             "row": row.name,
             "change": min(max(ratio.value, low), high),
-            "said": change(row.difference),
-            "interval": change_interval(row.difference),
+            "said": change(row.difference, notation),
+            "interval": change_interval(row.difference, notation),
             "count": _count(row.counts),
             "B is": row.difference.verdict,
             "low": None if ratio.low is None else max(ratio.low, low),
