@@ -152,7 +152,7 @@ class ChangeAxis:
         signs = [" "] * self.chars
         ticks = sorted(change_ticks(self.low, self.high), key=lambda tick: abs(math.log(tick)), reverse=True)
         for tick in [1.0, *ticks]:
-            text = change_text(tick)
+            text = change_text(tick, self.high)
             begin = min(max(0, self.place(tick) - len(text) // 2), self.chars - len(text))
             around = signs[max(0, begin - 1) : begin + len(text) + 1]
             if begin >= 0 and all(sign == " " for sign in around):

@@ -102,6 +102,8 @@ def _table(title: str, rows: Sequence[tuple[str, Change]]) -> Table:
         "95 % interval": tuple(interval_text(change, notation) for change in changes),
         "B is": tuple(change.verdict for change in changes),
     }
+    if all(change.interval is None for change in changes):
+        del cells["95 % interval"]
     columns = (Column(heading, texts, kept=heading == "B is") for heading, texts in cells.items())
     return Table(title, (Column("measure", names), *columns))
 

@@ -118,7 +118,9 @@ def trust(experiment: Experiment) -> str:
         return trust_in_words(Evidence(), is_warned=True)
     if any(change.interval is None for change in decisive):
         few = f"{counted(len(experiment.pairs), 'pair')} of runs cannot give an interval"
-        return trust_in_words(Evidence(against=(few,)), is_warned=False)
+        return trust_in_words(
+            Evidence(against=(f"{few}, so chance may explain any of the changes",)), is_warned=False, is_low=True
+        )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
         "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever pair the "

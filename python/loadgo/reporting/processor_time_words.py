@@ -155,8 +155,8 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     if total_time is None:
         return []
     lines = [(PROCESSORS_LABEL, line) for line in (_account(total_time), _non_idle(total_time))]
-    lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
     lines += [(PROCESSORS_LABEL, _process_difference(summary, total_time))]
+    lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
     lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]

@@ -234,16 +234,21 @@ def test_an_axis_of_changes_has_no_change_and_labels_for_all_of_its_ticks(low: f
     assert 1.0 in ticks
     assert ticks == sorted(set(ticks))
     assert len(ticks) <= MOST_TICKS + 4
-    assert len({change_text(tick) for tick in ticks}) == len(ticks)
+    assert len({change_text(tick, high) for tick in ticks}) == len(ticks)
     if high / low > 2:
         assert len(ticks) >= FEWEST_TICKS
+
+
+def change_texts(low: float, high: float) -> list[str]:
+    return [change_text(tick, high) for tick in change_ticks(low, high)]
 
 
 def test_ticks_are_those_that_readers_know() -> None:
     assert log_ticks(0.3, 400) == [1.0, 10.0, 100.0]
     assert log_ticks(1.2, 30) == [2.0, 5.0, 10.0, 20.0]
-    assert [change_text(tick) for tick in change_ticks(0.4, 2.2)] == ["−50 %", "−20 %", "0", "+20 %", "+50 %", "+100 %"]
-    assert [change_text(tick) for tick in change_ticks(1 / 100, 100)] == ["−99 %", "−90 %", "0", "×10", "×100"]
+    assert change_texts(0.4, 2.2) == ["−50 %", "−20 %", "0", "+20 %", "+50 %", "+100 %"]
+    assert change_texts(1 / 100, 100) == ["×0.01", "×0.1", "×1", "×10", "×100"], "one axis has one notation"
+    assert change_texts(0.9, 9) == ["0", "+50 %", "+100 %", "+200 %", "+400 %"]
 
 
 def test_no_chart_of_a_comparison_is_without_ticks() -> None:
