@@ -45,8 +45,8 @@ def row(run_tables: Tables) -> dict[str, Any]:
 def ready_message(row: dict[str, Any]) -> str:
     """The page's text for an interaction, in the form of `loadgo ready`."""
     response, cpu = row["ready_ns"] - row["sent_ns"], row["cpu_user_ns"] + row["cpu_system_ns"]
-    faults = f"faults {row['faults_minor']} + {row['faults_major']} major"
-    return f"r {row['command']}: real {duration(response)}, CPU {duration(cpu)} ({share(cpu / response)}), {faults}"
+    faults = f"page faults {row['faults_minor']} minor and {row['faults_major']} major"
+    return f"real {duration(response)}, CPU {duration(cpu)} ({share(cpu / response)}), {faults}"
 
 
 def middle(row: dict[str, Any]) -> float:

@@ -164,7 +164,7 @@ def test_the_first_status_that_is_not_0_is_the_exit_status_of_several_runs(tmp_p
 def test_the_command_s_output_stays_usable_and_its_input_is_ours() -> None:
     told = ready_process("--", "tr", "a-z", "A-Z", input="hello\n")
     assert told.stdout == "HELLO\n"
-    assert re.search(r"^r tr a-z A-Z: real ", told.stderr, re.MULTILINE)
+    assert re.search(r"^tr a-z A-Z: real ", told.stderr, re.MULTILINE)
     assert "CPU" in told.stderr
     assert max(map(len, told.stderr.splitlines())) <= 80
 
@@ -274,7 +274,7 @@ def test_from_python_it_is_a_call_of_the_same_name() -> None:
     message = loadgo.ready("sh -c 'exit 4'", quiet=True)
     assert isinstance(message, Ready)
     assert (message.status, message.runs[0].exit_status, message.command) == (4, 4, ("sh", "-c", "exit 4"))
-    assert re.search(r"^r sh -c 'exit 4': real ", message.report(), re.MULTILINE)
+    assert re.search(r"^sh -c 'exit 4': real ", message.report(), re.MULTILINE)
     with pytest.raises(NotRun):
         loadgo.ready(["no-such-program"])
     with pytest.raises(ValueError, match="no command"):

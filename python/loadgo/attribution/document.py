@@ -156,10 +156,11 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         return signed(-value) if is_time else f"{sign}{money(abs(value), caused.unit)}"
 
     rows = caused.causes
+    intervals = (*(row.interval for row in rows), caused.interval)
     columns = (
         Column("change", (*(row.name for row in rows), "all, multiplied")),
         Column(B_OVER_A, (*(read_factor(row.factor) for row in rows), read_factor(caused.ratio))),
-        Column("95 % interval", (*(read_interval(row.interval) for row in rows), read_interval(caused.interval))),
+        *([Column("95 % interval", tuple(map(read_interval, intervals)))] if any(intervals) else []),
         Column("made first", (*(read_factor(row.first) for row in rows), ""), spare=1),
         Column("made last", (*(read_factor(row.last) for row in rows), ""), spare=1),
         Column("interacts", (*("yes" if row.interacts else "" for row in rows), ""), spare=2),

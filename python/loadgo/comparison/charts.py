@@ -18,11 +18,11 @@ from loadgo.comparison.chart_data import (
     ratio_range,
 )
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.figures import change, change_interval, notation_for
 from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
-from loadgo.documents.log_axis import CHANGE_LABEL, change_ticks, log_ticks
+from loadgo.documents.log_axis import change_label, change_ticks, log_ticks
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import capitalized
 from loadgo.notation.margin import margin_in_words
@@ -109,12 +109,13 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     if not ratios:
         return None
     low, high = ratio_range([ratio for _, ratio in ratios])
+    notation = notation_for(row.difference for row, _ in ratios)
     points = [
         {
             "row": row.name,
             "change": min(max(ratio.value, low), high),
-            "said": change(row.difference),
-            "interval": change_interval(row.difference),
+            "said": change(row.difference, notation),
+            "interval": change_interval(row.difference, notation),
             "count": _count(row.counts),
             "B is": row.difference.verdict,
             "low": None if ratio.low is None else max(ratio.low, low),
@@ -126,7 +127,7 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
     base = alt.Chart(frame).encode(y=y, color=verdict_color(frame["B is"].to_list()))
     ticks = change_ticks(low, high)
-    axis = alt.Axis(title=None, labelExpr=CHANGE_LABEL, values=ticks, labelOverlap="greedy")
+    axis = alt.Axis(title=None, labelExpr=change_label(high), values=ticks, labelOverlap="greedy")
     scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
     x = alt.X("change:Q", scale=scale_x, axis=axis)
     rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2)

@@ -1,13 +1,15 @@
 """The figures of a comparison in words: each measure in its unit, changes with their signs, intervals of changes.
 
 A change and its interval have the same number of decimals. The last digit is at most a quarter of the interval's
-width: more digits would be chance, and fewer would hide the width.
+width: more digits would be chance, and fewer would hide the width. Changes that stand in one column have one notation:
+signed percentages, or factors where one of them is large.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
 from loadgo.notation.figures import NOT_MEASURED, digits
 from loadgo.notation.measures import percent
@@ -16,8 +18,13 @@ from loadgo.stats.interval import Interval
 if TYPE_CHECKING:
     from loadgo.comparison.difference import Difference
 
+Notation = Literal["percent", "factor"]
+"""How changes are written: `+165 %`, or `×2.65`."""
+
 LEAST_FACTOR = 10.0
 """A change to this many times the figure, or more, is written as a factor: `×12` for +1,100 %."""
+_LEAST_FACTOR_OF_END = 100.0
+"""An interval that reaches to this many times the figure makes its change a factor, too."""
 LARGEST_DIGIT_SHARE = 0.25
 """The last digit of a change and its interval is at most this part of the interval's width."""
 _MOST_DECIMALS = 2
@@ -25,36 +32,56 @@ _LEAST_WHOLE_PERCENT = 99.95
 """A change without an interval has no decimal from this percentage on: three digits are the most that it deserves."""
 
 
-def change(difference: Difference) -> str:
-    """The change relative to the first side. `from 0` if the first side's figure is 0."""
+def notation_of(changes: Iterable[tuple[float | None, Interval | None]]) -> Notation:
+    """The notation of changes that stand together, each a share and its interval: factors if one of them is large."""
+    is_large = any(
+        (share is not None and share >= LEAST_FACTOR - 1)
+        or (interval is not None and interval.high >= _LEAST_FACTOR_OF_END - 1)
+        for share, interval in changes
+    )
+    return "factor" if is_large else "percent"
+
+
+def notation_for(differences: Iterable[Difference]) -> Notation:
+    """The notation of the changes of these differences."""
+    return notation_of((difference.relative, _relative_interval(difference)) for difference in differences)
+
+
+def change(difference: Difference, notation: Notation | None = None) -> str:
+    """The change relative to the first side. `from 0` if the first side's figure is 0.
+
+    Without a `notation` it has its own.
+    """
     if difference.change is None:
         return NOT_MEASURED
     if difference.relative is None:
         return "0" if difference.change == 0 else "from 0"
-    return relative_change(difference.relative, _relative_interval(difference))
+    return relative_change(difference.relative, _relative_interval(difference), notation)
 
 
-def change_interval(difference: Difference) -> str:
+def change_interval(difference: Difference, notation: Notation | None = None) -> str:
     """The interval of the relative change, as in `−14 to −10 %`. Narrow intervals have decimals."""
     interval = _relative_interval(difference)
-    return NOT_MEASURED if interval is None else percent_interval(interval)
+    if interval is None:
+        return NOT_MEASURED
+    return percent_interval(interval, notation or notation_for([difference]))
 
 
-def relative_change(share: float, interval: Interval | None) -> str:
-    """A share as a signed percentage, with as many decimals as its interval has, or as a factor if its interval is one.
+def relative_change(share: float, interval: Interval | None, notation: Notation | None = None) -> str:
+    """A share as a signed percentage or a factor, with as many decimals as its interval deserves.
 
     Without an interval it has at most three digits, `+715 %` or `+39.7 %`, and from ten times on it is a factor.
     """
-    if interval is None:
-        return _factor(share) if _is_factor(share) else percent(share, _decimals_alone(share))
-    return _factor(share) if _is_factor(interval.high) else percent(share, decimals_of(interval))
+    if (notation or notation_of([(share, interval)])) == "factor":
+        return _factor(share, interval)
+    return percent(share, _decimals_alone(share) if interval is None else decimals_of(interval))
 
 
-def percent_interval(interval: Interval) -> str:
-    """An interval of shares in percent, as in `−14 to −10 %`, or of factors where it is large, as in `×1.2 to ×15`."""
+def percent_interval(interval: Interval, notation: Notation | None = None) -> str:
+    """An interval of shares in percent, as in `−14 to −10 %`, or as factors, as in `×1.2 to ×15`."""
     ends = (interval.low, interval.high)
-    if _is_factor(interval.high):
-        return " to ".join(map(_factor, ends))
+    if (notation or notation_of([(None, interval)])) == "factor":
+        return " to ".join(_factor(end, interval) for end in ends)
     low_text, high_text = (percent(end, decimals_of(interval)) for end in ends)
     return f"{low_text.removesuffix(' %')} to {high_text}"
 
@@ -64,10 +91,14 @@ def decimals_of(interval: Interval) -> int:
     width = 100 * (interval.high - interval.low)
     if not 0 < width < math.inf:
         return 0 if width else _decimals_alone(interval.low)
-    needed = math.ceil(-math.log10(LARGEST_DIGIT_SHARE * width) - 1e-9)
-    decimals = min(max(needed, 0), _MOST_DECIMALS)
+    decimals = min(_decimals_of_width(width), _MOST_DECIMALS)
     vanishes = any(end and round(100 * end, decimals) == 0 for end in (interval.low, interval.high))
     return min(decimals + 1, _MOST_DECIMALS) if vanishes else decimals
+
+
+def _decimals_of_width(width: float) -> int:
+    """The number of decimals with which the last digit is `LARGEST_DIGIT_SHARE` of the width."""
+    return max(math.ceil(-math.log10(LARGEST_DIGIT_SHARE * width) - 1e-9), 0)
 
 
 def _decimals_alone(share: float) -> int:
@@ -81,11 +112,16 @@ def _relative_interval(difference: Difference) -> Interval | None:
     return Interval(difference.interval.low / difference.before, difference.interval.high / difference.before)
 
 
-def _is_factor(share: float) -> bool:
-    return share >= LEAST_FACTOR - 1
+def _factor(share: float, interval: Interval | None) -> str:
+    """A relative change as a factor: 11 is `×12.0`, −0.5 is `×0.500`, and −1 is `×0`.
 
-
-def _factor(share: float) -> str:
-    """A relative change as a factor: 11 is `×12.0`, −0.5 is `×0.500`, and −1 is `×0`."""
+    It has three digits, and as many decimals as a narrow interval deserves: 0.0124 within ±0.0009 is `×1.0124`.
+    """
     ratio = max(1 + share, 0.0)
-    return f"×{digits(ratio)}" if math.isfinite(ratio) else "×∞"
+    if not math.isfinite(ratio):
+        return "×∞"
+    width = 0.0 if interval is None else interval.high - interval.low
+    decimals = min(_decimals_of_width(width), 2 + _MOST_DECIMALS) if 0 < width < math.inf else 0
+    shown = digits(ratio)
+    has_fewer = ratio > 0 and len(shown.partition(".")[2]) < decimals
+    return f"×{ratio:,.{decimals}f}" if has_fewer else f"×{shown}"

@@ -14,7 +14,7 @@ from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
-from loadgo.comparison.figures import change, change_interval, relative_change
+from loadgo.comparison.figures import Notation, change, change_interval, notation_for, relative_change
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
@@ -37,7 +37,8 @@ _UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
 def verdict_sentence(comparison: Comparison) -> str:
     """A sentence about B against A, measure by measure."""
     differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
-    phrases = [_phrase(difference) for difference in differences if difference.change is not None]
+    notation = notation_for(comparison.rows.whole.values())
+    phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
         phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
         return "B against A, by totals: " + "; ".join(phrases) + "."
@@ -81,11 +82,13 @@ def rows_sentence(matched: Matched) -> str:
     phrases = []
     degrees = max(FEWEST_UNITS, min(*matched.units, MOST_STRETCHES)) - 1
     for measure in _ROW_MEASURES:
-        rows = [row for row in named_rows(matched, measure) if row.kind == "row"]
+        known = named_rows(matched, measure)
+        rows, notation = [row for row in known if row.kind == "row"], notation_for(row.difference for row in known)
         figures = len(rows) * len(_ROW_MEASURES)
         sure = [row for row in rows if len(rows) > 1 and surely_differs(row.difference, figures, degrees)]
+        every = f"all {len(rows)} {matched.by}s" if len(sure) == len(rows) else ""
         if sure:
-            phrases.append(_rows_phrase(measure, sure, len(rows), f"{matched.by}s"))
+            phrases.append(_rows_phrase(measure, sure, every, notation))
     if not phrases:
         return ""
     if matched.between.drift == "not known":
@@ -117,16 +120,18 @@ def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
     return end * log > 0 and abs(log) > wider * abs(log - end)
 
 
-def _rows_phrase(measure: str, sure: Sequence[ChartRow], count: int, noun: str) -> str:
-    """`response is worse in compile (+84.0 %) and better in run (−42.0 %)`."""
+def _rows_phrase(measure: str, sure: Sequence[ChartRow], every: str, notation: Notation) -> str:
+    """`response is worse in compile (+84.0 %) and better in run (−42.0 %)`. `every` names all rows if all are sure."""
     by_direction: dict[str, list[ChartRow]] = {}
     for row in sorted(sure, key=lambda row: -abs(math.log1p(row.difference.relative or 0.0))):
         by_direction.setdefault(_direction(row.difference), []).append(row)
     name = name_of(measure)
-    if len(sure) == count and len(by_direction) == 1:
+    if every and len(by_direction) == 1:
         (direction,) = by_direction
-        return f"{name} is {direction} in all {count} {noun}, most in {_named(by_direction[direction][:1])}"
-    lists = [f"{direction} in {_named(rows)}" for direction, rows in sorted(by_direction.items(), reverse=True)]
+        return f"{name} is {direction} in {every}, most in {_named(by_direction[direction][:1], notation)}"
+    lists = [
+        f"{direction} in {_named(rows, notation)}" for direction, rows in sorted(by_direction.items(), reverse=True)
+    ]
     return f"{name} is {', and '.join(lists)}"
 
 
@@ -136,8 +141,8 @@ def _direction(difference: Difference) -> str:
     return "higher" if (difference.change or 0.0) > 0 else "lower"
 
 
-def _named(rows: Sequence[ChartRow]) -> str:
-    names = [f"{row.name} ({change(row.difference)})" for row in rows[:_NAMED_ROWS]]
+def _named(rows: Sequence[ChartRow], notation: Notation) -> str:
+    names = [f"{row.name} ({change(row.difference, notation)})" for row in rows[:_NAMED_ROWS]]
     more = [f"{len(rows) - _NAMED_ROWS} more"] if len(rows) > _NAMED_ROWS else []
     return in_words([*names, *more])
 
@@ -185,13 +190,14 @@ def _without_interval(comparison: Comparison, differences: Iterable[Difference])
     return " The runs are too short for an interval: chance alone may explain the change."
 
 
-def _phrase(difference: Difference) -> str:
-    name, figures = name_of(difference.measure), f"{change(difference)}, {change_interval(difference)}"
+def _phrase(difference: Difference, notation: Notation) -> str:
+    name, relative = name_of(difference.measure), change(difference, notation)
+    figures = f"{relative}, {change_interval(difference, notation)}"
     if difference.verdict == "cannot tell":
         within = " within the runs" if difference.drift == "not known" else ""
         return f"cannot tell for {name} ({figures}{within})"
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"
     if difference.interval is None:
-        return f"{name} {change(difference)}"
+        return f"{name} {relative}"
     return f"{name} is {difference.verdict} ({figures})"

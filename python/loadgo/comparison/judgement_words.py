@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from loadgo.comparison.figures import change, change_interval
+from loadgo.comparison.figures import Notation, change, change_interval, notation_for
 from loadgo.comparison.judgement import Judged
 from loadgo.notation.figures import in_words
 from loadgo.notation.measures import name_of
@@ -28,16 +28,17 @@ def judged_in_words(judged: tuple[Judged, ...]) -> str:
 
 def off_in_words(judged: tuple[Judged, ...]) -> str:
     """The error of each predicted figure, with the interval that the figure is judged by."""
+    notation = notation_for(judged)
     phrases = [
-        f"{_phrase_for(figure.measure)} {change(figure)}{_interval(figure)}"
+        f"{_phrase_for(figure.measure)} {change(figure, notation)}{_interval(figure, notation)}"
         for figure in judged
         if figure.change is not None
     ]
     return ", ".join(phrases) or "nothing can be compared"
 
 
-def _interval(figure: Judged) -> str:
-    return "" if figure.interval is None else f" ({change_interval(figure)})"
+def _interval(figure: Judged, notation: Notation) -> str:
+    return "" if figure.interval is None else f" ({change_interval(figure, notation)})"
 
 
 def two_intervals(judged: tuple[Judged, ...]) -> list[str]:

@@ -20,7 +20,7 @@ from loadgo.comparison.chart_data import (
     ratio_range,
 )
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.figures import change
+from loadgo.comparison.figures import change, notation_for
 from loadgo.documents.document import SignPicture
 from loadgo.documents.log_axis import change_text, change_ticks
 from loadgo.documents.signs import cut, line, marks, place
@@ -57,7 +57,8 @@ def change_lines(rows: Sequence[ChartRow], width: int) -> list[str]:
     There is a line of at most `width` signs for each row.
     """
     ratios = [ratio_of(row.difference) for row in rows]
-    texts = [(cut(row.name, _NAME_CHARS), change(row.difference), row.difference.verdict) for row in rows]
+    notation = notation_for(row.difference for row in rows)
+    texts = [(cut(row.name, _NAME_CHARS), change(row.difference, notation), row.difference.verdict) for row in rows]
     widths = [max(len(text[column]) for text in texts) for column in range(3)]
     chars = min(MOST_AXIS_CHARS, width - sum(widths) - 6)
     axis = ChangeAxis(*ratio_range([ratio for ratio in ratios if ratio is not None]), chars)
@@ -151,7 +152,7 @@ class ChangeAxis:
         signs = [" "] * self.chars
         ticks = sorted(change_ticks(self.low, self.high), key=lambda tick: abs(math.log(tick)), reverse=True)
         for tick in [1.0, *ticks]:
-            text = change_text(tick)
+            text = change_text(tick, self.high)
             begin = min(max(0, self.place(tick) - len(text) // 2), self.chars - len(text))
             around = signs[max(0, begin - 1) : begin + len(text) + 1]
             if begin >= 0 and all(sign == " " for sign in around):

@@ -96,6 +96,8 @@ class Side:
     """The uncertainty of a prediction's figures that comes from the fit, as factors by measure."""
     folders: tuple[Path, ...] = ()
     """The folder of each run. Empty for a printed side."""
+    currency: str = ""
+    """The sign of the currency of the costs. Empty for a printed side, whose rows have none."""
 
     @property
     def run_names(self) -> tuple[str, ...]:
@@ -160,6 +162,7 @@ class RunPart:
     extrapolated: tuple[ExtrapolatedUser, ...]
     unanswered: int
     fault_source: str
+    currency: str
 
 
 def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, conditions: Mapping[str, str]) -> Side:
@@ -182,6 +185,7 @@ def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, 
         extrapolated=tuple(user for part in parts for user in part.extrapolated),
         unanswered=sum(part.unanswered for part in parts),
         fault_source=parts[0].fault_source if all(part.fault_source for part in parts) else "",
+        currency=parts[0].currency,
     )
 
 
@@ -212,6 +216,7 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
         extrapolated=extrapolated,
         unanswered=int(typed["response_ns"].null_count()),
         fault_source=source,
+        currency=run_tariff.currency,
     )
 
 

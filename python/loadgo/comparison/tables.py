@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
-from loadgo.comparison.figures import change, change_interval, relative_change
+from loadgo.comparison.figures import Notation, change, change_interval, notation_for, notation_of, relative_change
 from loadgo.comparison.rows import Row
 from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, duration, number
+from loadgo.notation.figures import NOT_MEASURED, duration, money, money_scale, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent, signed
 from loadgo.notation.terms import CATEGORY_TERMS, category_name, category_term
 
@@ -62,12 +62,13 @@ def _judged(comparison: Comparison) -> Table | None:
     figures = comparison.judged
     if not figures:
         return None
+    notation = notation_for(figures)
     columns = (
         Column("figure", tuple(name_of(predicted.measure) for predicted in figures)),
         Column("predicted", tuple(figure(predicted.measure, predicted.before) for predicted in figures)),
         Column("measured", tuple(figure(predicted.measure, predicted.after) for predicted in figures)),
-        Column("measured less predicted", tuple(change(predicted) for predicted in figures), spare=2),
-        Column("95 % interval", tuple(change_interval(predicted) for predicted in figures), spare=1),
+        Column("measured less predicted", tuple(change(predicted, notation) for predicted in figures), spare=2),
+        Column("95 % interval", tuple(change_interval(predicted, notation) for predicted in figures), spare=1),
         Column("the prediction is", tuple(predicted.judgement for predicted in figures)),
     )
     return Table(f"A as a prediction of B: {_subject(comparison)}", columns)
@@ -155,18 +156,19 @@ def _cells(rows: Sequence[Row], measure: str, figure_of: Callable[[Difference], 
 
 def _verdict_columns(rows: Sequence[Row], measure: str) -> tuple[Column, ...]:
     differences = [row.measures[measure] for row in rows]
+    notation = notation_for(differences)
     return (
-        Column("change", tuple(change(difference) for difference in differences)),
-        *_intervals(differences),
+        Column("change", tuple(change(difference, notation) for difference in differences)),
+        *_intervals(differences, notation),
         Column("B is", tuple(difference.verdict for difference in differences), kept=True),
     )
 
 
-def _intervals(differences: Sequence[Difference]) -> tuple[Column, ...]:
+def _intervals(differences: Sequence[Difference], notation: Notation) -> tuple[Column, ...]:
     """The column of intervals. Empty if there are no intervals."""
     if not any(difference.interval for difference in differences):
         return ()
-    intervals = tuple(change_interval(difference) for difference in differences)
+    intervals = tuple(change_interval(difference, notation) for difference in differences)
     return (Column("95 % interval", intervals, spare=1, of_previous=True),)
 
 
@@ -175,17 +177,29 @@ def _whole(comparison: Comparison) -> Table | None:
     shown = [difference for difference in measured if difference.before is not None or difference.after is not None]
     if not shown:
         return None
+    notation = notation_for(comparison.rows.whole.values())
     columns = (
-        Column(
-            "", tuple(f"{name_of(row.measure)}{f' {EXTRAPOLATED_MARK}' if row.extrapolated else ''}" for row in shown)
-        ),
-        Column("A", tuple(figure(row.measure, row.before) for row in shown)),
-        Column("B", tuple(figure(row.measure, row.after) for row in shown)),
-        Column("change", tuple(change(row) for row in shown)),
-        *_intervals(shown),
+        Column("", tuple(_whole_name(row) for row in shown)),
+        Column("A", tuple(_whole_figure(row, row.before, comparison.a.currency) for row in shown)),
+        Column("B", tuple(_whole_figure(row, row.after, comparison.b.currency) for row in shown)),
+        Column("change", tuple(change(row, notation) for row in shown)),
+        *_intervals(shown, notation),
         Column("B is", tuple(row.verdict for row in shown), kept=True),
     )
     return Table(f"In all: {_subject(comparison)}", columns)
+
+
+def _whole_name(row: Difference) -> str:
+    """The measure's name. Of small costs it says for how many interactions they are."""
+    scale = money_scale([row.before, row.after]) if row.measure == "cost" else 1
+    name = name_of(row.measure) if scale == 1 else f"{name_of(row.measure)} of {scale:,}"
+    return f"{name} {EXTRAPOLATED_MARK}" if row.extrapolated else name
+
+
+def _whole_figure(row: Difference, amount: float | None, currency: str) -> str:
+    if row.measure != "cost":
+        return figure(row.measure, amount)
+    return money(amount, currency, money_scale([row.before, row.after]))
 
 
 def _parts(comparison: Comparison) -> Table | None:
@@ -245,13 +259,15 @@ def _output(comparison: Comparison) -> Table | None:
     def shown(unit: str, value: float) -> str:
         return duration(value) if unit == "ns" else number(value)
 
+    shares = [line.after / line.before - 1 if line.before else None for line in lines]
+    notation = notation_of((share, None) for share in shares)
     columns = (
         Column("for each line of output", tuple(_output_name(line.name) for line in lines)),
         Column("A", tuple(shown(line.unit, line.before) for line in lines)),
         Column("B", tuple(shown(line.unit, line.after) for line in lines)),
         Column(
             "change",
-            tuple(relative_change(line.after / line.before - 1, None) if line.before else "from 0" for line in lines),
+            tuple("from 0" if share is None else relative_change(share, None, notation) for share in shares),
         ),
     )
     return Table("By line of output", columns)

@@ -121,7 +121,7 @@ def _commands(costs: Costs, curve: Curve) -> Table:
         is_inner = 0 < index < len(costs_by_load) - 1
         cells = tuple(money(cost_by_command.get(name), tariff.currency, scale) for name in (*names, "all"))
         columns.append(Column(people(point.users), cells, spare=index if is_inner else 0))
-    return Table(f"By command, {of_scale(scale)}, at {tariff.label}", tuple(columns), total_rows=1)
+    return Table(cost_by("command", tariff), tuple(columns), total_rows=1)
 
 
 def _bars(curve: Curve) -> Callable[[int], Sequence[str]]:

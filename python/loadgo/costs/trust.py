@@ -13,6 +13,7 @@ from loadgo.measures.trust import NO_EVIDENCE, trust_in_words
 from loadgo.notation.figures import in_words
 
 _NO_INTERVALS = "the costs have no intervals, so chance may explain any of the changes"
+_SOME_INTERVALS = "not all of the costs have an interval, so chance may explain the difference"
 _BETWEEN_RUNS = "the intervals are those within the runs: how much runs of one host differ by themselves is not in them"
 _ASSUMED_PRICE = "the price is an assumption (`--tariff` names yours)"
 
@@ -34,9 +35,10 @@ def curve_trust(costs: Costs, tariff_curves: Sequence[Curve]) -> str:
     if curve is None:
         return ""
     has_intervals = curve.told_apart is not None
-    evidence = evidence_of(costs.facts).and_also(
-        _doubt(costs.facts, has_intervals=has_intervals), _resampled(has_intervals)
-    )
+    doubt = _doubt(costs.facts, has_intervals=has_intervals)
+    if not has_intervals and any(load.interaction.interval for load in curve.loads):
+        doubt = [_SOME_INTERVALS]
+    evidence = evidence_of(costs.facts).and_also(doubt, _resampled(has_intervals))
     return trust_in_words(evidence, is_warned=bool(costs.warnings), is_low=not has_intervals)
 
 

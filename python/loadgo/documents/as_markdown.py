@@ -22,7 +22,7 @@ def markdown_document(document: Document) -> str:
     parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), escaped(document.trust_line)]
     parts.append("  \n".join(map(escaped, document.about)))
     parts += map(_section, with_fitted_tables(document.sections, _PAGE_CHARS, has_columns=False))
-    parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.notes))
+    parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.all_notes))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

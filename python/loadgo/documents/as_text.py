@@ -59,9 +59,9 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
             console.print()
             for part in _section(section, console.width, color=color):
                 out.write(f"{part}\n") if isinstance(part, str) else console.print(part, crop=False)
-    if document.notes:
+    if document.all_notes:
         console.print()
-        console.print(_notes(document.notes))
+        console.print(_notes(document.all_notes))
     text = out.getvalue().replace(_JOINT, " ")
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n") + "\n"
 

@@ -183,7 +183,8 @@ def time_axis(begin_s: float, end_s: float, *, labels: bool = True) -> alt.Axis:
     steps = (*(step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5)), 10, 20, 30, *_LONG_STEPS_S)
     step = next((step for step in steps if (end_s - begin_s) / step <= _MOST_MOMENTS), steps[-1])
     first = math.ceil(begin_s / step - 1e-9)
-    scale, unit = next(((scale, unit) for scale, unit in _TIME_UNITS if step >= scale), _TIME_UNITS[-1])
+    shown = max(step, 1.0) if end_s >= 1 else step  # 1.5 s, and not 1500 ms
+    scale, unit = next(((scale, unit) for scale, unit in _TIME_UNITS if shown >= scale), _TIME_UNITS[-1])
     return alt.Axis(
         values=[round(place * step, 9) for place in range(first, math.floor(end_s / step + 1e-9) + 1)],
         labelExpr=f"format(datum.value / {scale}, '.6~r') + ' {unit}'",

@@ -86,6 +86,8 @@ class Document:
     """Notes as label and line. Of successive lines with the same label only the first shows it."""
     short_notes: tuple[tuple[str, str], ...] | None = None
     """The notes of the short report. With None, it has all notes."""
+    word_notes: tuple[tuple[str, str], ...] = ()
+    """Notes on the meanings of words, after the others. An HTML page has a list of its words instead."""
     beside: bool = False
     """Whether a wide HTML page places the tables below the charts side by side."""
 
@@ -99,11 +101,16 @@ class Document:
         shown = tuple(section for section in self.sections if section.shown != "short")
         return replace(self, sections=shown)
 
+    @property
+    def all_notes(self) -> tuple[tuple[str, str], ...]:
+        """The notes of a format that has no list of words."""
+        return (*self.notes, *self.word_notes)
+
     def short(self) -> Document:
         """The document with the sections and the notes of the short report."""
         notes = self.notes if self.short_notes is None else self.short_notes
         shown = tuple(section for section in self.sections if section.shown != "full")
-        return replace(self, sections=shown, notes=notes)
+        return replace(self, sections=shown, notes=notes, word_notes=())
 
 
 def trust_line(trust: str) -> str:

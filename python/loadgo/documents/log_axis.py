@@ -20,11 +20,10 @@ _LARGE_FALLS = (0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 _DECADES = (10.0, 100.0, 1000.0, 1e4, 1e5, 1e6)
 _DECADES_RATIO = 1000.0
 """An axis of changes with a larger ratio of its ends has decades alone."""
-CHANGE_LABEL = (
-    "datum.value >= 2.5 ? '×' + format(datum.value, ',.3~r')"
-    " : abs(datum.value - 1) < 1e-9 ? '0' : format(datum.value - 1, '+.6~%')"
-)
-"""Vega expression for an axis label: a factor of change, printed as a percentage up to ×2."""
+_LEAST_FACTOR = 10.0
+"""An axis of changes that reaches so far has factors on it, and no percentages."""
+_PERCENT_LABEL = "abs(datum.value - 1) < 1e-9 ? '0' : format(100 * (datum.value - 1), '+,.6~r') + ' %'"
+_FACTOR_LABEL = "'×' + format(datum.value, ',.3~r')"
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -50,10 +49,15 @@ def change_ticks(low: float, high: float) -> list[float]:
     return [*reversed(below), 1.0, *above]
 
 
-def change_text(factor: float) -> str:
-    """A factor of change as its tick says it: `−50 %`, `0`, `+100 %`, `×5`."""
-    if factor >= 2.5:
-        return f"×{factor:,.3g}"
+def change_label(high: float) -> str:
+    """Vega expression for the labels of an axis of changes to `high`: percentages, or factors on a long axis."""
+    return _FACTOR_LABEL if high >= _LEAST_FACTOR else _PERCENT_LABEL
+
+
+def change_text(factor: float, high: float) -> str:
+    """A factor of change as its tick says it, on an axis to `high`: `−50 %`, `0`, `+100 %`, or `×0.5`, `×1`, `×20`."""
+    if high >= _LEAST_FACTOR:
+        return f"×{factor:,.6g}"
     if math.isclose(factor, 1.0, abs_tol=1e-9):
         return "0"
     return f"{'+' if factor > 1 else '−'}{abs(100 * (factor - 1)):.4g} %"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loadgo.comparison.figures import percent_interval, relative_change
+from loadgo.comparison.figures import notation_of, percent_interval, relative_change
 from loadgo.laboratory.history import History, HistoryChange, HistoryPoint
 from loadgo.measures.fail_if import format_figure
 from loadgo.measures.run_remarks import remarks_note
@@ -72,7 +72,7 @@ def interval_words(figure: NamedFigure, change: HistoryChange) -> str:
     if level.interval is None:
         return NOT_MEASURED
     if level.scale == "ratio":
-        return percent_interval(level.interval)
+        return percent_interval(level.interval, notation_of([(level.size, level.interval)]))
     return f"{_signed_figure(figure, level.interval.low)} to {_signed_figure(figure, level.interval.high)}"
 
 

@@ -186,13 +186,17 @@ def plain(text: str) -> str:
 
 
 def path_end(name: str) -> str:
-    """`name`, or the last `MOST_PATH_CHARS` characters of a longer path, since a path's end distinguishes it best."""
-    return name if len(name) <= MOST_PATH_CHARS or not name.startswith("/") else f"…{name[1 - MOST_PATH_CHARS :]}"
+    """`name`, or the end of a longer path, which distinguishes it best: whole names of folders if there is room."""
+    if len(name) <= MOST_PATH_CHARS or not name.startswith("/"):
+        return name
+    end = name[1 - MOST_PATH_CHARS :]
+    whole = end[max(end.find("/"), 0) :]
+    return f"…{whole if 2 * len(whole) > len(end) else end}"
 
 
 def _in_one_unit(amounts: Sequence[float | None], units: Sequence[tuple[float, str]]) -> tuple[str, tuple[str, ...]]:
     known = sorted(amount for amount in amounts if amount)
-    middle = known[len(known) // 2] if known else units[0][0]
+    middle = known[len(known) // 2] if known else 1.0 if units is _RATES else units[-1][0]
     scale, unit = next((one for one in reversed(units) if one[0] <= middle * 1.0005), units[0])
     return unit, tuple(NOT_MEASURED if amount is None else digits(amount / scale) for amount in amounts)
 

@@ -66,4 +66,4 @@ def _measure_changes(experiment: Experiment, change: Change) -> MeasureChanges:
     ends = (None, None) if interval is None else (1 + interval.low, 1 + interval.high)
     ratio = ChangeRatio(1 + change.relative, *ends)
     name, text = name_of(change.measure), relative(change)
-    return MeasureChanges(name, ratio, text, interval_text(interval), change.verdict, tuple(pairs))
+    return MeasureChanges(name, ratio, text, interval_text(change), change.verdict, tuple(pairs))

@@ -21,6 +21,7 @@ from loadgo.pairing.words import (
     answer,
     figure,
     interval_text,
+    notation_for,
     notes,
     relative,
     relative_of_pair,
@@ -93,13 +94,16 @@ def experiment_json(experiment: Experiment) -> str:
 def _table(title: str, rows: Sequence[tuple[str, Change]]) -> Table:
     """A row for each change: its name, A, B, the change, the interval, the verdict."""
     names, changes = zip(*rows, strict=True)
+    notation = notation_for(changes)
     cells = {
         "A": tuple(figure(change.measure, change.a) for change in changes),
         "B": tuple(figure(change.measure, change.b) for change in changes),
-        "change": tuple(relative(change) for change in changes),
-        "95 % interval": tuple(interval_text(change.interval) for change in changes),
+        "change": tuple(relative(change, notation) for change in changes),
+        "95 % interval": tuple(interval_text(change, notation) for change in changes),
         "B is": tuple(change.verdict for change in changes),
     }
+    if all(change.interval is None for change in changes):
+        del cells["95 % interval"]
     columns = (Column(heading, texts, kept=heading == "B is") for heading, texts in cells.items())
     return Table(title, (Column("measure", names), *columns))
 

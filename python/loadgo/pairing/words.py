@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from loadgo.comparison.figures import percent_interval, relative_change
+from loadgo.comparison.figures import Notation, notation_of, percent_interval, relative_change
 from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, in_words, people, rate, share
@@ -17,7 +17,6 @@ from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
 from loadgo.stats.anytime import FEWEST_OBSERVATIONS
-from loadgo.stats.resample import Interval
 
 
 def answer(experiment: Experiment) -> str:
@@ -43,12 +42,17 @@ def _phrase(change: Change) -> str:
 def _change_and_interval(change: Change) -> str:
     if change.interval is None:
         return f"{relative(change)}, too few pairs for an interval"
-    return f"{relative(change)}, {interval_text(change.interval)}"
+    return f"{relative(change)}, {interval_text(change)}"
 
 
-def relative(change: Change) -> str:
-    """The change of a measure in percent."""
-    return relative_change(change.relative, change.interval)
+def notation_for(changes: Sequence[Change]) -> Notation:
+    """The notation of changes that stand together."""
+    return notation_of((change.relative, change.interval) for change in changes)
+
+
+def relative(change: Change, notation: Notation | None = None) -> str:
+    """The change of a measure in percent, or as a factor. Without a `notation` it has its own."""
+    return relative_change(change.relative, change.interval, notation)
 
 
 def relative_of_pair(log: float) -> str:
@@ -56,9 +60,11 @@ def relative_of_pair(log: float) -> str:
     return relative_change(math.expm1(log), None)
 
 
-def interval_text(interval: Interval | None) -> str:
+def interval_text(change: Change, notation: Notation | None = None) -> str:
     """The interval of a change, as in `−14 to −10 %`."""
-    return NOT_MEASURED if interval is None else percent_interval(interval)
+    if change.interval is None:
+        return NOT_MEASURED
+    return percent_interval(change.interval, notation or notation_for([change]))
 
 
 def figure(measure: str, amount: float | None) -> str:
@@ -75,7 +81,7 @@ def progress_line(experiment: Experiment) -> str:
         return "no pair yet" + (f": {experiment.left_out[-1].reason}" if experiment.left_out else "")
     known = [
         f"{name_of(change.measure)} {relative(change)}"
-        + (f" ({interval_text(change.interval)})" if change.interval is not None else "")
+        + (f" ({interval_text(change)})" if change.interval is not None else "")
         for change in experiment.changes
         if change.measure in experiment.decisive
     ]
@@ -112,7 +118,9 @@ def trust(experiment: Experiment) -> str:
         return trust_in_words(Evidence(), is_warned=True)
     if any(change.interval is None for change in decisive):
         few = f"{counted(len(experiment.pairs), 'pair')} of runs cannot give an interval"
-        return trust_in_words(Evidence(against=(few,)), is_warned=False)
+        return trust_in_words(
+            Evidence(against=(f"{few}, so chance may explain any of the changes",)), is_warned=False, is_low=True
+        )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
         "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever pair the "

@@ -83,7 +83,7 @@ def _wide_real(ready: Ready) -> str:
 def _message(ready: Ready) -> list[str]:
     """A line for each stage."""
     if not ready.runs:
-        return [f"r {_command(ready)}{_place(ready)}: interrupted before a run"]
+        return [f"{_command(ready)}{_place(ready)}: interrupted before a run"]
     return [_stage_message(ready, stage) for stage in ready.stages]
 
 
@@ -97,12 +97,12 @@ def _stage_message(ready: Ready, stage: Stage) -> str:
     phrases = [
         f"real {duration(real)}",
         f"CPU {duration(cpu)}{share}",
-        f"faults {number(median('faults_minor'))} + {number(median('faults_major'))} major",
+        f"page faults {number(median('faults_minor'))} minor and {number(median('faults_major'))} major",
         f"{len(runs)} runs" if len(runs) > 1 else "",
         _first_failure(runs),
     ]
     what = f"{_command(ready)}{_place(ready)}" if stage == ONLY_STAGE else f"{stage}{_place(ready)}"
-    return f"r {what}: {', '.join(filter(None, phrases))}"
+    return f"{what}: {', '.join(filter(None, phrases))}"
 
 
 def _command(ready: Ready) -> str:

@@ -19,10 +19,12 @@ from loadgo.records.driver_tables import (
     placed_rows,
     rows_of_driver,
 )
-from loadgo.records.drivers import DRIVEN_TABLES, DRIVERS_FOLDER, DriverOfRun, drivers_of_run
+from loadgo.records.drivers import DRIVERS_FOLDER, DriverOfRun, drivers_of_run
+from loadgo.records.run_file import come_by_now_ns, start_in
 from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
 
-_MERGED_TABLES = (*DRIVEN_TABLES, "phases")
+_INSTANTS = ("at_ns", "sent_ns", "first_output_ns", "ready_ns", "started_ns", "ended_ns")
+"""Columns of instants that have come. What is planned may be later."""
 
 
 class DriverStreams:
@@ -32,6 +34,7 @@ class DriverStreams:
         """The streams of the run with this `run.toml`."""
         self._folder = folder
         self._drivers = drivers_of_run(conditions)
+        self._started = start_in(dict(conditions))
         self._streams: dict[tuple[str, str], _loadgo.Growing] = {}
         self._phases: dict[str, dict[str, int]] = {driver.name: {} for driver in self._drivers}
         self._told: set[str] = set()
@@ -55,7 +58,9 @@ class DriverStreams:
 
     def _rows_of(self, driver: DriverOfRun) -> dict[str, pl.DataFrame]:
         """The new rows of one driver, placed."""
-        return placed_rows(rows_of_driver(driver, lambda table: self._new_rows(driver.name, table)))
+        rows = placed_rows(rows_of_driver(driver, lambda table: self._new_rows(driver.name, table)))
+        now_ns = come_by_now_ns(self._started)
+        return rows if now_ns is None else {table: _come_by(frame, now_ns) for table, frame in rows.items()}
 
     def _new_rows(self, name: str, table: str) -> pl.DataFrame:
         place = self._folder / DRIVERS_FOLDER / name
@@ -75,6 +80,12 @@ class DriverStreams:
     @staticmethod
     def _as_rows(driver: DriverOfRun) -> DriverRows:
         return replace(rows_of_driver(driver, lambda _table: pl.DataFrame()), frames={})
+
+
+def _come_by(rows: pl.DataFrame, now_ns: int) -> pl.DataFrame:
+    """The rows without those of the future, which no honest driver sends."""
+    instants = [name for name in _INSTANTS if name in rows.columns]
+    return rows.filter(pl.max_horizontal(*instants).fill_null(0) <= now_ns) if instants else rows
 
 
 def has_drivers_at_work(folder: Path, conditions: Mapping[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.fleets import FLEET_FOLDER, HOST_COLUMN, HostOfRun, hosts_of_run, is_fleet_run, is_metering_of_hosts
 from loadgo.records.host_places import PLACE_FILE, HostPlace, has_controller, read_place
+from loadgo.records.run_file import come_by_now_ns, start_in
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.records.tables import COLUMNS_BY_TABLE, read_batches, read_table, with_columns
 
@@ -102,11 +104,13 @@ class _HostRecords:
     folder: Path
     first_processor: int = 0
     known_place: HostPlace | None = None
+    started: datetime | None = None
+    """When the run began; None if it is not known."""
     streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
     read_whole: set[str] = field(default_factory=set)
     """The tables that were read from Parquet, since the host's records had ended before."""
     latest_ns: int = 0
-    """The latest instant of its rows."""
+    """The latest instant of its rows that is not in the future. Later rows wait for their time."""
     _version: tuple[int, int] | None = None
 
     @property
@@ -135,8 +139,13 @@ class _HostRecords:
             rows = self._shown(_placed(self._read(table), place.begins_ns), table)
             if len(rows):
                 new[table] = rows
-                self.latest_ns = max(self.latest_ns, *rows["at_ns"].to_list())
+                self._come_to(rows["at_ns"].to_list())
         return new
+
+    def _come_to(self, instants_ns: list[int]) -> None:
+        """Notes how far the host has come by the instants of its rows. Those of the future do not count."""
+        now_ns = come_by_now_ns(self.started)
+        self.latest_ns = max(self.latest_ns, 0, *(at for at in instants_ns if now_ns is None or at <= now_ns))
 
     def _read(self, table: str) -> pl.DataFrame:
         """The new rows of a table, as the agent sent them."""
@@ -171,12 +180,14 @@ class _HostRecords:
 
 def _all_records(folder: Path, conditions: Mapping[str, Any]) -> list[_HostRecords]:
     """The records of each host below the run's or the metering's folder, of which nothing was read yet."""
-    hosts = hosts_of_run(conditions)
+    hosts, started = hosts_of_run(conditions), start_in(dict(conditions))
     if not hosts:
-        return [_HostRecords("", folder / FAR_FOLDER)]
+        return [_HostRecords("", folder / FAR_FOLDER, started=started)]
     first = first_processors(hosts)
     return [
-        _HostRecords(host.name, folder / FLEET_FOLDER / host.name, first[host.name], _place_in(host, conditions))
+        _HostRecords(
+            host.name, folder / FLEET_FOLDER / host.name, first[host.name], _place_in(host, conditions), started
+        )
         for host in hosts
     ]
 

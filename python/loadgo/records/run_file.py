@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from loadgo.notation.toml_text import toml_table
 RUN_FILE = "run.toml"
 MOST_DESCRIPTION_BYTES = 4_000_000
 """Largest `run.toml` that is read. The largest real ones have some kilobytes."""
-
+_MOST_AHEAD_NS = 10_000_000_000
+"""Largest time by which a row may be later than now: the clock of the date may have been set since the run began."""
 
 SHARING_VARIABLE = "LOADGO_SHARE"
 """The environment variable by which other users may read the folders that this process and its children make."""
@@ -50,6 +52,15 @@ def start_in(run_toml: dict[str, Any]) -> datetime | None:
         return started if isinstance(started, datetime) and started.astimezone() else None
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def come_by_now_ns(started: datetime | None) -> int | None:
+    """The latest instant of a run that can have come by now, in ns since its start; None if that is not known.
+
+    What another host sends need not be true: a row of a later instant is not shown yet.
+    """
+    elapsed_s = -1.0 if started is None else time.time() - started.timestamp()
+    return round(elapsed_s * 1e9) + _MOST_AHEAD_NS if elapsed_s >= 0 else None
 
 
 def check_path(path: Path) -> Path:

@@ -8,6 +8,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.summary import Summary
 from loadgo.reporting import run_words, words
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
+from loadgo.reporting.processor_time_words import word_lines
 from loadgo.reporting.short_report import short_notes, short_tables
 from loadgo.reporting.tables import report_tables
 from loadgo.reporting.trust import run_trust
@@ -49,5 +50,6 @@ def report_document(
         about=(run_words.title(summary), run_words.system(summary), words.scope(summary)),
         notes=tuple(words.fine_print(summary, choices)),
         short_notes=tuple(short_notes(summary, choices, run)),
+        word_notes=tuple(word_lines(summary)),
         beside=True,
     )

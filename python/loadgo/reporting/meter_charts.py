@@ -11,6 +11,7 @@ import polars as pl
 
 from loadgo.documents.chart import (
     ACCENT_COLOR,
+    FIGURE_LABEL,
     PERCENT_LABEL,
     ROW_HEIGHT_PX,
     TIME_LABEL,
@@ -26,6 +27,7 @@ from loadgo.measures.summary import Summary
 from loadgo.notation.terms import fault_name, operation_name
 from loadgo.reporting import meter_chart_data as data
 from loadgo.reporting.chart_data import ChartData
+from loadgo.reporting.simulated_machine import simulated
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -132,7 +134,8 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["name"].n_unique())
     layers, flat = alt.layer(strip, points), len(bins.frame) == 1
-    return chart_of("primitives", "How long system calls took", bins.caption, layers, height, flat=flat)
+    heading = f"How long {'operations' if simulated(summary) else 'system calls'} took"
+    return chart_of("primitives", heading, bins.caption, layers, height, flat=flat)
 
 
 def _segments(summary: Summary, tables: Tables) -> Chart | None:
@@ -155,7 +158,7 @@ def _bars(name: str, heading: str, counted: ChartData, unit: str) -> Chart | Non
         alt.Chart(safe(counted.frame))
         .mark_bar()
         .encode(
-            x=alt.X("count:Q", title=unit, axis=alt.Axis(format="~s")),
+            x=alt.X("count:Q", title=unit, axis=alt.Axis(labelExpr=FIGURE_LABEL)),
             y=alt.Y("segment:N", sort=alt.EncodingSortField("place", op="min"), title=None),
             color=alt.Color("kind:N", title=None, scale=scale, legend=_SQUARES if len(kinds) > 1 else None),
             order=alt.Order("kind:N"),

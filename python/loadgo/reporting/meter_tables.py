@@ -274,7 +274,7 @@ def queues(summary: Summary) -> Table | None:
         Column("queue", tuple(row.name for row in rows)),
         Column("mean length", tuple(_mean(row.length) for row in rows)),
         Column("a second", tuple(number(row.a_second) for row in rows)),
-        Column("busy", tuple("" if row.busy is None else _mean(row.busy) for row in rows)),
+        Column("servers busy", tuple("" if row.busy is None else _mean(row.busy) for row in rows)),
         Column("service", tuple("" if row.service_ns is None else duration(row.service_ns) for row in rows), spare=1),
         Column("wait", tuple("" if row.wait_ns is None else duration(row.wait_ns) for row in rows)),
     )

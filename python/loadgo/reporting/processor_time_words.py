@@ -34,7 +34,6 @@ _CLEAR_BUSY_CATEGORIES = (
 )
 """Categories whose names say what they are, so that a report has no note on them."""
 
-
 _SHOWN_OWNER_SHARE = 0.005
 """Owners with a smaller share of the processors' time are left out of the line on the owners."""
 
@@ -155,17 +154,21 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     total_time = summary.total_time
     if total_time is None:
         return []
-    lines = [
-        (PROCESSORS_LABEL, line)
-        for line in (_account(total_time), _busy(total_time), _idle(total_time), _non_idle(total_time))
-    ]
-    lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
+    lines = [(PROCESSORS_LABEL, line) for line in (_account(total_time), _non_idle(total_time))]
     lines += [(PROCESSORS_LABEL, _process_difference(summary, total_time))]
+    lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
     lines += [("Own time", _laboratory(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
     lines += [("Meters", line) for line in (_by_user(summary), not_apart(summary))]
     return [(label, line) for label, line in lines if line]
+
+
+def word_lines(summary: Summary) -> list[tuple[str, str]]:
+    """Notes on the meanings of the categories that occur and whose names do not say them."""
+    total_time = summary.total_time
+    lines = [] if total_time is None else [_busy(total_time), _idle(total_time)]
+    return [(PROCESSORS_LABEL, line) for line in lines if line]
 
 
 def _account(total_time: TotalTime) -> str:

@@ -14,6 +14,7 @@ from loadgo.notation.figures import (
     money,
     number,
     people,
+    plain,
     quantile,
     share,
     size,
@@ -44,7 +45,7 @@ def answer(summary: Summary) -> str:
     if not summary.everything.response.count:
         return _nothing(summary)
     if foreseen := prediction_answer(summary.prediction):
-        missed = _missed(summary)
+        missed = [*_missed(summary), *_doubtful(summary)]
         of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
         return f"{_who(summary)}, predicted: {foreseen}{of_one}"
     return " ".join(part for part in (_served(summary), _throughput(summary), unlike_hosts(summary)) if part)
@@ -263,38 +264,47 @@ def _who(summary: Summary) -> str:
 
 
 def _missed(summary: Summary) -> list[str]:
-    """The numbers of bad outcomes."""
+    """The numbers of bad outcomes, and the hosts that were lost."""
     everything, ended = summary.everything, summary.sessions
-    counts = [
+    lost_hosts = [f"{plain(name)} was lost" for name in facts_in(summary).lost_hosts]
+    return lost_hosts + _counts(
         (ended.refused, "was refused at log-in", "were refused at log-in"),
         (ended.died, "session died", "sessions died"),
         (everything.outcomes.timeouts, "line timed out", "lines timed out"),
         (everything.outcomes.failed, "line failed", "lines failed"),
+        (_number_lost(summary, "interaction"), "line had no answer at the end", "lines had no answer at the end"),
+    )
+
+
+def _doubtful(summary: Summary) -> list[str]:
+    """The numbers of answers that came, but may not be what was waited for."""
+    outcomes = summary.everything.outcomes
+    unconfirmed = outcomes.unconfirmed - outcomes.unseen
+    return _counts(
+        (unconfirmed, "answer is unconfirmed: no prompt ended it", "answers are unconfirmed: no prompt ended them"),
         (
-            everything.outcomes.unconfirmed - everything.outcomes.unseen,
-            "answer is unconfirmed",
-            "answers are unconfirmed",
-        ),
-        (
-            everything.outcomes.unseen,
+            outcomes.unseen,
             "key or burst changed nothing on the screen",
             "keys or bursts changed nothing on the screen",
         ),
-        (_number_lost(summary, "interaction"), "line had no answer at the end", "lines had no answer at the end"),
-    ]
+    )
+
+
+def _counts(*counts: tuple[int, str, str]) -> list[str]:
+    """Each number that is not 0 with its words, as `1 line failed` or `2 lines failed`."""
     return [f"{number(count)} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
 
 
 def _served(summary: Summary) -> str:
-    everything, ended = summary.everything, summary.sessions
     missed = _missed(summary)
-    good = not (ended.refused or ended.died or everything.outcomes.errors or _number_lost(summary, "interaction"))
-    served = "everyone was served" if good else "not everyone was well served"
-    if good and not summary.driver.valid:
+    is_good = not (missed or summary.everything.outcomes.errors)
+    served = "everyone was served" if is_good else "not everyone was well served"
+    if is_good and not summary.driver.valid:
         served += ", but the response times are not valid"
     failures = f" {', '.join(missed)};" if missed else ""
+    doubtful = "".join(f" {phrase}." for phrase in _doubtful(summary))
     remedy = " `loadgo report --failed` shows the bad lines with their last screens." if _has_screens(summary) else ""
-    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}{remedy}"
+    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}{doubtful}{remedy}"
 
 
 def _has_screens(summary: Summary) -> bool:

@@ -199,7 +199,7 @@ def _totals_table(breakdown: Apart) -> Table:
     if network:
         ratios = [(_megabit_cost(group, breakdown.prices) or 0) / network for _, group in groups]
         columns.append(Column("times the network", tuple(digits(ratio) for ratio in ratios), spare=1))
-    return Table("All of them", tuple(columns), charts=("transfer-cost", "transfer-price"), charts_lead=True)
+    return Table("All transfers", tuple(columns), charts=("transfer-cost", "transfer-price"), charts_lead=True)
 
 
 def _cpu_per_bit(group: Sequence[Observed]) -> float | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from loadgo.notation.figures import digits, duration, plain, quantile, rate, setting, size
+from loadgo.notation.figures import duration, plain, quantile, rate, setting, size
+from loadgo.notation.terms import meter_name
 from loadgo.verification.results import Disclosure, Question, VerifiedFile
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ _RECORDED: Mapping[Question, Sequence[tuple[str, str, _Shown]]] = {
         ("interactions metered", "usage.every", lambda value: "each" if value == 1 else f"one of {value}"),
         ("user and system time divided by", "usage.split", str),
         ("tier of the meters", "meters.tier", str),
-        ("meters that count each event", "meters.exact", lambda value: _listed(value)),
+        ("meters that count each event", "meters.exact", lambda value: _listed(map(meter_name, value))),
         ("clock of the other host within", "clock.bound_ns", duration),
     ),
     "settings": (
@@ -85,8 +86,8 @@ _RECORDED: Mapping[Question, Sequence[tuple[str, str, _Shown]]] = {
         ("discipline of the machine", "system.discipline", str),
         ("versions of programs", "system.versions", lambda value: _listed(value.values())),
         ("users of the host before the run", "conditions.users_logged_in", setting),
-        ("load average before the run", "conditions.load_average", lambda value: _listed(map(digits, value))),
-        ("load average at its end", "conditions.load_average_end", lambda value: _listed(map(digits, value))),
+        ("load average before the run", "conditions.load_average", lambda value: _listed(map(_load, value))),
+        ("load average at its end", "conditions.load_average_end", lambda value: _listed(map(_load, value))),
         ("memory available before the run", "conditions.memory_available_bytes", size),
         ("memory available at its end", "conditions.memory_available_end_bytes", size),
         ("conditions judged", "fail_if", lambda value: _listed(each.get("condition") for each in value)),
@@ -146,6 +147,11 @@ def _text(shown: _Shown, value: object) -> str:
         return shown(value)
     except (TypeError, ValueError, AttributeError):
         return str(value)  # a later loadgo may record another kind of value
+
+
+def _load(average: float) -> str:
+    """A load average with two decimals, as the kernel prints it."""
+    return f"{average:.2f}"
 
 
 def _listed(values: Any) -> str:

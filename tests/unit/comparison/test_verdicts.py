@@ -15,10 +15,11 @@ from loadgo.comparison.charts import comparison_charts
 from loadgo.comparison.compare import Comparison, compare, of_sides, thresholds_of
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.document import comparison_document, comparison_json
-from loadgo.comparison.figures import change, change_interval, percent_interval
+from loadgo.comparison.figures import change, change_interval, notation_for, percent_interval
 from loadgo.comparison.headline import conditions_sentence, surely_differs
 from loadgo.comparison.judgement import judged_of
 from loadgo.comparison.side import Side
+from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.documents.log_axis import FEWEST_TICKS, MOST_TICKS, change_text, change_ticks, log_ticks
 from loadgo.notation.margin import margin_share
@@ -233,16 +234,21 @@ def test_an_axis_of_changes_has_no_change_and_labels_for_all_of_its_ticks(low: f
     assert 1.0 in ticks
     assert ticks == sorted(set(ticks))
     assert len(ticks) <= MOST_TICKS + 4
-    assert len({change_text(tick) for tick in ticks}) == len(ticks)
+    assert len({change_text(tick, high) for tick in ticks}) == len(ticks)
     if high / low > 2:
         assert len(ticks) >= FEWEST_TICKS
+
+
+def change_texts(low: float, high: float) -> list[str]:
+    return [change_text(tick, high) for tick in change_ticks(low, high)]
 
 
 def test_ticks_are_those_that_readers_know() -> None:
     assert log_ticks(0.3, 400) == [1.0, 10.0, 100.0]
     assert log_ticks(1.2, 30) == [2.0, 5.0, 10.0, 20.0]
-    assert [change_text(tick) for tick in change_ticks(0.4, 2.2)] == ["−50 %", "−20 %", "0", "+20 %", "+50 %", "+100 %"]
-    assert [change_text(tick) for tick in change_ticks(1 / 100, 100)] == ["−99 %", "−90 %", "0", "×10", "×100"]
+    assert change_texts(0.4, 2.2) == ["−50 %", "−20 %", "0", "+20 %", "+50 %", "+100 %"]
+    assert change_texts(1 / 100, 100) == ["×0.01", "×0.1", "×1", "×10", "×100"], "one axis has one notation"
+    assert change_texts(0.9, 9) == ["0", "+50 %", "+100 %", "+200 %", "+400 %"]
 
 
 def test_no_chart_of_a_comparison_is_without_ticks() -> None:
@@ -273,6 +279,30 @@ def test_a_change_of_ten_times_and_more_is_a_factor() -> None:
     assert change(replace(large, after=990.0, interval=None)) == "+890 %"
     assert percent_interval(Interval(-0.14, -0.1)) == "−14 to −10 %"
     assert percent_interval(Interval(0.5, math.inf)) == "×1.50 to ×∞"
+
+
+def test_changes_in_one_column_have_one_notation() -> None:
+    small = Difference("cpu", 100.0, 101.24, Interval(1.152, 1.328))
+    middle = Difference("cpu", 100.0, 265.0, Interval(90.0, 250.0))
+    wide = Difference("cpu", 100.0, 193.0, Interval(-13.0, 1_100.0))
+    large = Difference("cpu", 100.0, 1_200.0, None)
+    assert notation_for([small, middle, wide]) == "percent"
+    assert [change(one) for one in (small, middle, wide)] == ["+1.24 %", "+165 %", "+93 %"]
+    assert change_interval(wide) == "−13 to +1100 %"
+    assert (together := notation_for([small, middle, large])) == "factor"
+    assert [change(one, together) for one in (small, middle, large)] == ["×1.0124", "×2.65", "×12.0"]
+    assert change_interval(small, together) == "×1.0115 to ×1.0133"
+
+
+def test_a_table_with_a_large_change_has_factors_and_so_has_its_headline() -> None:
+    comparison = compared({"compile": 30.0, "edit": 1.0, "run": 0.58})
+    document = comparison_document(comparison)
+    table = next(one for one in comparison_tables(comparison) if one.title == "Response time")
+    changes = next(column for column in table.columns if column.heading == "change").cells
+    assert all(cell.startswith("×") for cell in changes), changes
+    assert "compile (×" in headline(comparison)
+    assert "run (×0.5" in headline(comparison)
+    assert "%" not in document.answer.partition("(")[2].partition(")")[0]
 
 
 @pytest.mark.parametrize(

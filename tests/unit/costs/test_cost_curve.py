@@ -101,7 +101,7 @@ def test_the_page_tells_the_ratio_the_table_and_bars_in_80_columns(made: Costs) 
     assert "times the second, at $0.09 a" in shown.replace("\n", " ")
     assert "█" in shown
     assert "Over the load, at cloud" in shown
-    assert "By command" in shown
+    assert "cost by command, at cloud" in shown
 
 
 def test_the_html_page_has_a_chart_for_each_tariff(made: Costs) -> None:

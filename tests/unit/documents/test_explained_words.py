@@ -10,6 +10,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.explained_words import ExplainedWords
 from loadgo.documents.table import Column, Table
 from support.places import TESTS
+from support.reported_pages import reported_page
 
 KEPT = TESTS / "runs" / "reported"
 LINK = re.compile(r'<a class="word" href="#([\w-]+)" title="([^"]+)">([^<]+)</a>')
@@ -56,6 +57,13 @@ def test_the_odd_words_of_a_report_have_their_sentences(run: str, page: str) -> 
         "idle: waiting for a page",
     } <= words
     assert words >= OWN_WORDS[run], words
+
+
+@pytest.mark.parametrize("format", ["text", "md", "html"])
+def test_the_meaning_of_a_category_is_a_note_only_where_there_is_no_list_of_words(run: str, format: str) -> None:
+    shown = " ".join(reported_page(run, format, full=True).split())
+    notes = [heading for heading in ("Busy: ", "Idle by cause: ") if heading in shown]
+    assert bool(notes) == (format != "html"), notes
 
 
 def test_a_users_names_are_no_words_of_the_page() -> None:

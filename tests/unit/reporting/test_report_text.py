@@ -245,6 +245,14 @@ def test_lines_that_timed_out_are_in_the_answer_the_table_and_the_notes() -> Non
     assert "3 lines were never answered: they rank last in the quantiles" in text
 
 
+def test_answers_that_nobody_confirmed_are_told_behind_the_response_times() -> None:
+    run = run_of([interaction(user, 2, 1) for user in range(1, 12)])
+    outcomes = pl.Series(["unconfirmed"] * 3 + ["ok"] * 8, dtype=pl.Categorical)
+    text = report(dataclasses.replace(run, interactions=run.interactions.with_columns(outcome=outcomes)), 200)
+    assert text.startswith("11 users; everyone was served: p90 ")
+    assert ". 3 answers are unconfirmed: no prompt ended them. " in text.splitlines()[0]
+
+
 def test_sampled_usage_is_said_to_be_sampled() -> None:
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)], usage={"every": 10})
     assert "read at every 10th interaction of a user: means are of 0 interactions" in report(run, 200)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import loadgo
@@ -94,6 +96,23 @@ def test_a_host_that_sends_nothing_any_more_does_not_hold_the_others_back(tmp_pa
     late = streams.new_rows()["time"]
     assert late["at_ns"].min() == 17_000_000_000, "what comes too late is not before what was given"
     assert late["at_ns"].is_sorted()
+
+
+def test_rows_of_the_future_move_no_other_host_and_wait_for_their_time(tmp_path: Path) -> None:
+    """A hostile host may send instants of a day that has not come."""
+    folder, now = tmp_path / "run", datetime.now(UTC)
+    measured = metered_fleet((0.2, 0.6), seconds=20)
+    begun = replace(measured, conditions=measured.conditions | {"started": now - timedelta(hours=1)})
+    hosts = growing_metering(folder, begun, {"ash": 0.0, "birch": 86_400.0})
+    streams = HostStreams(folder, read_conditions(folder))
+    hosts["ash"].come(8)
+    hosts["birch"].come(8)
+    first = streams.new_rows()["time"]
+    assert first["at_ns"].max() == 5_000_000_000, "ash waits for birch for at most three seconds"
+    hosts["ash"].come(20)
+    rest = streams.last_rows()["time"]
+    assert rest["at_ns"].unique().sort().to_list() == [second * 10**9 for second in range(6, 21)]
+    assert set(pl.concat([first, rest])["host"].cast(pl.String)) == {"ash"}
 
 
 def test_at_the_end_no_row_waits_for_a_host_that_sends_nothing_any_more(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@
 
   function draw() {
     const width = graph.clientWidth, perChar = charPx();
+    if (!width) return; // the page is not laid out yet: the observer below draws when it is
     const pixels = width / zoomed.samples;
     const chars = (px) => Math.floor((px - PADDING_PX) / perChar);
     let narrow = 0;

@@ -234,7 +234,7 @@ export function drawDetail(store, row) {
   const count = value => value === value ? number(value) : "–";
   const lines = [
     `user ${one("user")}, pass ${one("pass") === NONE ? "–" : one("pass")}, line ${one("line") === NONE ? "–" : one("line")}: ${command}`,
-    `r ${command}: real ${duration(one("response_ns"))}, CPU ${duration(cpu)}${of}, faults ${count(one("faults_minor"))} + ${count(one("faults_major"))} major`,
+    `real ${duration(one("response_ns"))}, CPU ${duration(cpu)}${of}, page faults ${count(one("faults_minor"))} minor and ${count(one("faults_major"))} major`,
     `thought ${duration(one("think_ns"))}, typed ${duration(one("typing_ns"))}, sent at ${moment(one("sent_ns"))}, ${duration(one("late_ns"))} late; ready at ${moment(ready)}`,
     `waits: CPU ${duration(one("ready_wait_ns"))}, pages ${duration(one("paging_wait_ns"))}, disk ${duration(one("io_wait_ns"))}`,
     `outcome ${table.word("outcome", row)}${one("exit_status") === one("exit_status") ? `, exit status ${one("exit_status")}` : ""}`,
