@@ -330,10 +330,10 @@ USING_PASSES = 6
 def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: Path) -> None:
     with agent_host(tmp_path, other_boot=True) as far:
         (tmp_path / "work.toml").write_text(USING)
-        before = stolen_ns()
-        far.run("work.toml", "--on", FAR, "--users", "2", "--passes", f"{USING_PASSES}", out="use-of-far")
+        before, name = stolen_ns(), f"use-of-far-{os.getpid()}"
+        far.run("work.toml", "--on", FAR, "--users", "2", "--passes", f"{USING_PASSES}", out=name)
         stolen = stolen_ns() - before
-        tables = loadgo.tables(tmp_path / "use-of-far")
+        tables = loadgo.tables(tmp_path / name)
     usage = tables.conditions["usage"]
     assert usage["cpu"].startswith("cgroup")
     assert (usage["faults"], usage["waits"]) == ("taskstats", "kernel meters")
@@ -353,7 +353,7 @@ def test_what_interactions_use_there_is_what_the_kernel_s_meters_see(tmp_path: P
     held = tables.memory.filter((pl.col("who").cast(pl.String) == "users") & pl.col("user").is_not_null())
     assert held["user"].unique().sort().to_list() == [1, 2]
     assert held["resident_bytes"].max() > 0  # type: ignore[operator]
-    assert not groups_named("use-of-far")
+    assert not groups_named(name)
 
 
 def test_a_shell_over_ssh_that_leads_to_this_host_has_its_usage(tmp_path: Path) -> None:
