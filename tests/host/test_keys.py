@@ -1,5 +1,6 @@
 """Programs that fill the screen: each key's response, what is known and what is not, and programs that mean no good."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -79,10 +80,14 @@ def test_keys_that_change_nothing_have_no_response_and_the_report_says_so(bench:
 
 
 def test_a_screen_that_never_settles_ends_with_the_time_limit(bench: Bench) -> None:
-    """The clock ticks each hundredth of a second: no busy host keeps it from ticking for three seconds."""
-    head = 'timeout = "4s"\nsettle = "3s"\n'
-    rows = run_keys(bench, screen_programs.CLOCK, '{ type = "echo on", status = 0 }', head)
-    assert outcomes(rows, "start") == ["timeout"]
+    """The clock ticks each hundredth of a second: no busy host keeps it from ticking for three seconds.
+
+    The time limit is that of the clock alone: a busy host may take long to start the program, and to end it.
+    """
+    lines = '{ keys = "a", as = "clock", settle = "3s", timeout = "4s" }, { type = "echo on", status = 0 }'
+    rows = run_keys(bench, screen_programs.CLOCK, lines)
+    assert outcomes(rows, "start") == ["ok"]
+    assert outcomes(rows, "clock") == ["timeout"]
     assert outcomes(rows, "echo") == ["ok"]
     assert "ready" in bench.typed("report", "kept", "--failed").stdout
 
@@ -94,14 +99,17 @@ def test_a_program_that_asks_its_terminal_is_answered(bench: Bench) -> None:
 
 
 def test_what_the_screen_was_promised_to_show_is_waited_for(bench: Bench) -> None:
+    """The screen that broke its promise is that of the second key, or of the third if the program has seen it."""
     lines = (
         '{ keys = "a", as = "kept", shows = "1 keys", cursor = [2, 7] }, '
-        f'{{ keys = "b", as = "broken", shows = "3 keys", timeout = "2s" }}, {QUIT}'
+        '{ keys = "b", as = "second", shows = "2 keys" }, '
+        f'{{ keys = "c", as = "broken", shows = "4 keys", timeout = "2s" }}, {QUIT}'
     )
     rows = run_keys(bench, screen_programs.COUNTING, lines)
     assert outcomes(rows, "kept") == ["ok"]
+    assert outcomes(rows, "second") == ["ok"]
     assert outcomes(rows, "broken") == ["timeout"]
-    assert "2 keys" in bench.typed("report", "kept", "--failed").stdout
+    assert re.search("[23] keys", bench.typed("report", "kept", "--failed").stdout)
 
 
 def test_output_that_is_no_text_is_a_change_like_others(bench: Bench) -> None:

@@ -30,15 +30,21 @@ type = "python3 hold.py"
 
 [files]
 "hold.py" = '''
-import time
+import os, time
 held = bytearray(24 << 20)
 for round in range(1, 4):
     for page in range(0, len(held), 4096):
         held[page] = round
+    open(f"PLACE/{os.getpid()}", "w").close()
+    while len(os.listdir("PLACE")) < 2:
+        time.sleep(0.1)
     time.sleep(1.1)
 '''
 """
-"""A program that writes 24 MB three times, and lives for several spans of the sampler. Two of it exceed the limit."""
+"""A program that writes 24 MB three times, and lives for several spans of the sampler. Two of it exceed the limit.
+
+Each waits for the other to hold its memory, too: on a busy host one could be over before the other begins.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +60,9 @@ def paged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, dict[str, in
     """Two users of a program with half of its memory, paged to zram; and what the kernel counted meanwhile."""
     bench = Bench(tmp_path_factory.mktemp("memory"))
     bench.homes.mkdir()
-    script = bench.script(HOLDS)
+    place = bench.folder / "place"
+    place.mkdir()
+    script = bench.script(HOLDS.replace("PLACE", str(place)))
     with paging_alone():
         before = counted()
         bench.run(script, "--users", "2", "--limit", f"memory={LIMIT_BYTES},swap=zram:{DEVICE_BYTES}")

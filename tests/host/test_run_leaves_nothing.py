@@ -26,6 +26,9 @@ LASTING = 'think = "fixed(5ms)"\npasses = 1000000\nlines = ["echo here"]\n'
 SIZES_KB = (40, 44, 48, 52, 56, 60, 64, 72, 80, 96)
 """A run folder's files take 52 KB when the driver starts: these disks are full before, then, and later."""
 
+THREAD_PATIENCE_S = 300
+"""Time limit for the kernel to take a thread that has ended out of its process."""
+
 PROGRAM = """
 import json, os, shutil, sys, time
 import loadgo
@@ -40,9 +43,9 @@ def held():
             pass  # it has ended meanwhile
     return sorted(name for name in names if name.startswith("loadgo-")), len(os.listdir("/proc/self/fd"))
 
-def held_in_the_end(before):
-    until = time.monotonic() + 60  # the kernel shows a thread for a moment after it was waited for
-    while held() != before and time.monotonic() < until:
+def held_in_the_end(is_the_end):
+    until = time.monotonic() + PATIENCE_S  # the kernel shows a thread for a moment after it was waited for
+    while not is_the_end(held()) and time.monotonic() < until:
         time.sleep(0.01)
     return held()
 
@@ -66,8 +69,8 @@ def fresh(folder):
 
 ATTEMPTS
 first = failing(attempts[0])  # what Python itself and Polars open once is not counted
-before = held()
-said = [(failing(attempt), held_in_the_end(before)) for attempt in attempts]
+before = held_in_the_end(lambda now: now[0] == [])
+said = [(failing(attempt), held_in_the_end(lambda now: now == before)) for attempt in attempts]
 print(json.dumps({"before": before, "said": said}))
 """
 
@@ -96,7 +99,7 @@ def small_disks(bench: Bench) -> Iterator[list[Path]]:
 def errors_of(bench: Bench, attempts: str) -> list[str]:
     """The errors of several attempts in one process, which must hold the same resources afterwards as before."""
     program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.replace("ATTEMPTS", attempts)],
+        [sys.executable, "-c", PROGRAM.replace("ATTEMPTS", attempts).replace("PATIENCE_S", str(THREAD_PATIENCE_S))],
         cwd=bench.folder,
         stdout=subprocess.PIPE,
         text=True,
@@ -149,18 +152,28 @@ def failing(attempt, failing=failing):
         is_over.set()
         return f"{said} MODES {sorted(map(oct, modes))}"
     return said
+
+def until_seen(told):
+    if modes:
+        raise KeyError("homes were seen")
 """
-"""Looks at the users' homes as long as the attempts go on, and adds their modes to what the last one says."""
+"""Looks at the users' homes as long as the attempts go on, and adds their modes to what the last one says.
+
+On a busy host the thread that looks may see no home of a short run. `until_seen` ends a long run when it has seen one.
+"""
 
 
 @NEEDS_ROOT
 def test_homes_are_for_their_user_alone_also_where_a_run_fails(bench: Bench, small_disks: list[Path]) -> None:
     bench.script(QUICK)
+    bench.script(LASTING, "lasting")
     disks = [str(disk) for disk in small_disks[1::3]]
     *_, last = errors_of(
         bench,
         "attempts = [lambda disk=disk: loadgo.run('asked.toml', users=20, out=fresh(disk + '/run')) "
-        f"for disk in {disks!r}]\n{SEEN_HOMES}",
+        f"for disk in {disks!r}]\n"
+        "attempts += [lambda: loadgo.run('lasting.toml', users=3, out=fresh('lasting'), progress=until_seen)]\n"
+        f"{SEEN_HOMES}",
     )
     assert last.endswith("MODES ['0o700']"), last
 
@@ -204,8 +217,10 @@ def test_a_hard_limit_of_descriptors_ends_a_run_in_words(most: int, bench: Bench
     bench.script(QUICK)
     words = ["run", "asked.toml", "--users", "2", "--meters", "cheap", "--out", "run", "--quiet"]
     told = finished(bench.start(*words, before=("prlimit", f"--nofile={most}:{most}")))
-    assert told.returncode in (0, 2), told.stderr
-    assert told.returncode == 0 or "open files" in told.stderr, told.stderr
+    if told.returncode == 2:
+        assert "open files" in told.stderr, told.stderr
+    else:
+        check_good(told, bench.tables("run"))
     assert left_behind(bench) == []
 
 

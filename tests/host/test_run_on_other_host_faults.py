@@ -178,15 +178,16 @@ def test_controllers_at_one_host_do_not_disturb_each_other_even_if_one_hangs(far
 def test_a_test_s_host_ends_after_agents_and_sessions_have_undone_what_they_made(tmp_path: Path) -> None:
     with agent_host(tmp_path, apart=True) as far:
         (tmp_path / "work.toml").write_text(SCRIPT)
-        words = ["run", "work.toml", "--on", FAR, "--users", "2", "--out", "killed-here", "--for", "10min"]
-        running = under_way(far, *words, records="killed-here/other-host")
-        eventually(lambda: rows_came(tmp_path / "killed-here", "interactions"), "nobody types")
+        killed = f"killed-by-{os.getpid()}"  # a name that no run of a test beside this one has
+        words = ["run", "work.toml", "--on", FAR, "--users", "2", "--out", killed, "--for", "10min"]
+        running = under_way(far, *words, records=f"{killed}/other-host")
+        eventually(lambda: rows_came(tmp_path / killed, "interactions"), "nobody types")
         running.kill()
         running.communicate()
     # The next loadgo on this host undoes what the killed one made on it.
     done = subprocess.run([*COMMAND, "run", "work.toml", "--passes", "1", "--quiet", "--out", "next"], cwd=tmp_path)
     assert done.returncode in (0, 1)
-    assert not [*groups_named("killed-here"), *Path("/tmp").glob("loadgo-killed-here-*")]
+    assert not [*groups_named(killed), *Path("/tmp").glob(f"loadgo-{killed}-*")]
 
 
 def test_the_report_of_a_killed_run_names_the_records_of_the_other_host_and_they_say_whose_they_are(

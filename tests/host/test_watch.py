@@ -274,6 +274,9 @@ def test_a_run_serves_its_page_while_it_goes_and_not_after_it(tmp_path: Path) ->
     line = next((line for line in process.stderr if "http://" in line), "")
     where = line.split("http://")[1].split()[0]
     assert asked(where)[0] == 200
+    deadline = time.monotonic() + PATIENCE_S
+    while tables(folder).interactions.is_empty() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_S)
     process.terminate()
     process.communicate(timeout=PATIENCE_S)
     with pytest.raises(urllib.error.URLError):

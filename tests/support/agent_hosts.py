@@ -8,16 +8,18 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import loadgo
 import polars as pl
 import pytest
+from loadgo.errors import BadRun
 from loadgo.measures.summary import summarize
-from loadgo.records.tables import read_stream
+from loadgo.records.tables import Tables, read_stream
 
 from support.command_line import typed
 from support.far_programs import sshd
@@ -198,11 +200,38 @@ def nothing_stays(host: AgentHost) -> None:
         eventually(lambda at=place: not [*at.glob("loadgo-*"), *at.glob("*.run")], f"something stays in {place}")
 
 
+def rows_now(folder: Path, table: str) -> pl.DataFrame:
+    """The whole rows of the table in the folder of a run that goes on; none before it begins and after it has ended."""
+    stream = folder / f"{table}.arrows"
+    try:
+        rows = read_stream(stream) if stream.exists() else None
+    except BadRun:
+        if stream.exists():
+            raise
+        rows = None  # the run has ended between the two looks, and its stream is gone
+    return pl.DataFrame() if rows is None else rows
+
+
 def rows_came(folder: Path, table: str) -> bool:
     """Whether whole rows of the table are in the run's folder, so that they stay if the run is killed now."""
-    stream = folder / f"{table}.arrows"
-    rows = read_stream(stream) if stream.exists() else None
-    return rows is not None and len(rows) > 0
+    return len(rows_now(folder, table)) > 0
+
+
+LEAST_TIME_LEFT_S = 5
+"""Least time from the loss of a host or driver to the end of a run. The others must be seen to type on in it."""
+
+
+def is_lost_in_time(run: Tables, part: Mapping[str, Any]) -> bool:
+    """Whether the entry of a host or driver in `run.toml` has a loss, and the run went on for a while after it."""
+    over_ns = run.phases.filter(pl.col("phase").cast(pl.String) == "ramp-down")["at_ns"].min()
+    return "lost_at_s" in part and int(over_ns or 0) > (part["lost_at_s"] + LEAST_TIME_LEFT_S) * 1e9  # type: ignore[arg-type]
+
+
+def send_to(pids: Iterable[int], number: signal.Signals) -> None:
+    """Sends a signal to those of these processes that have not ended meanwhile."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def groups_named(run: str) -> list[Path]:

@@ -216,8 +216,12 @@ class GrowingHost:
         write_place(self.folder, HostPlace(round(begins_s * 1e9), bound_ns, lost, lost_at_s))
 
     def _begin(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "run.toml").write_text("format = 1\n")
+        """Makes the folder in one step: a page that follows the run may look at any moment."""
+        if not self.folder.exists():
+            made = self.folder.with_name(f"{self.folder.name}.part")
+            made.mkdir(parents=True)
+            (made / "run.toml").write_text("format = 1\n")
+            made.rename(self.folder)
 
 
 def append(stream_path: Path, rows: pl.DataFrame) -> None:

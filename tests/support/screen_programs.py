@@ -66,6 +66,7 @@ while True:
 CLOCK = (
     RAW
     + """
+os.read(0, 1)
 count = 0
 while not select.select([0], [], [], 0.01)[0]:
     count += 1
@@ -74,7 +75,7 @@ os.read(0, 1)
 leave()
 """
 )
-"""Draws each hundredth of a second until a key comes, which ends it."""
+"""Draws each hundredth of a second from its first key to the next, which ends it."""
 
 ASKING = (
     RAW

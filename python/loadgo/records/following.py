@@ -56,6 +56,8 @@ class Following:
     _run_toml: dict[str, Any] = field(default_factory=dict)
     _run_toml_version: tuple[int, int] | None = None
     _streams: dict[str, _loadgo.Growing] = field(default_factory=dict)
+    _begun: set[str] = field(default_factory=set)
+    """The tables of whose streams something was read."""
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     _drivers: DriverStreams | None = None
     """The streams of the drivers of a run with several; None for any other run."""
@@ -167,19 +169,25 @@ class Following:
 
     def _new_stream_rows(self, name: str, is_over: bool) -> pl.DataFrame | None:
         """The new rows of a table's stream; None if there are none. Of a run that is over, those before any damage."""
-        has_stream = (self.folder / f"{name}.arrows").exists() and not (self.folder / f"{name}.parquet").exists()
-        if name not in self._streams and not has_stream:
-            return None
-        stream = self._streams.setdefault(name, _loadgo.Growing(self.folder, name))
+        path = self.folder / f"{name}.arrows"
+        if name not in self._streams:
+            if not path.exists() or (self.folder / f"{name}.parquet").exists():
+                return None
+            self._streams[name] = _loadgo.Growing(self.folder, name)
         try:
-            batches = stream.news()
+            batches = self._streams[name].news()
         except BadRun:
-            if not is_over or not whole_part(self.folder / f"{name}.arrows").bytes:
-                raise
-            return None  # `cut_streams` has the loss
-        if not batches:
-            return None
-        return with_table_columns(read_batches(batches, self.folder, name), self.folder, name)
+            if path.exists() or name in self._begun:
+                if not is_over or not whole_part(path).bytes:
+                    raise
+                return None  # `cut_streams` has the loss
+            batches = b""
+        if batches:
+            self._begun.add(name)
+            return with_table_columns(read_batches(batches, self.folder, name), self.folder, name)
+        if name not in self._begun and not path.exists():
+            del self._streams[name]  # the run has ended between two looks: at its end the table is read as a whole
+        return None
 
 
 def follow(run: str | PathLike[str]) -> Following:

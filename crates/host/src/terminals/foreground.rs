@@ -2,9 +2,12 @@
 //!
 //! A program waits for keys if one of its processes sleeps in a system call that ends when the terminal has input. The call must
 //! wait for nothing else that another process could end. A program that also listens to a socket (tmux, nvim, ssh) may get its
-//! screen from there. A process that runs, or waits for a disk, is at work. Where the foreground is empty, or its only process waits
-//! for a child, the terminal changes hands. All else is not known. Timers and eventfds of a process
-//! do not count, nor do threads that sleep until another thread wakes them.
+//! screen from there. A process that runs, or waits for a disk, is at work.
+//!
+//! Where the foreground is empty, a process of the session that runs will take the terminal or give it away: the session is at work.
+//! Where none runs, or the only process in the foreground waits for a child, the terminal changes hands. All else is not known.
+//! Timers and eventfds of a process do not count, nor do threads that sleep until another thread wakes them. A process that has
+//! ended does not count either, although nobody has waited for it yet.
 
 use rustix::fs::makedev;
 use std::fs::{self, File};
@@ -15,7 +18,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 pub(crate) enum ForegroundState {
     /// The program sleeps until the terminal has input.
     WaitsForKeys,
-    /// A process of the program runs, waits for a processor, or waits for a disk.
+    /// A process of the program runs, waits for a processor, or waits for a disk; or one of the session, if there is no program.
     AtWork,
     /// The terminal seems to be between two programs. One has ended and the shell is not back, or the shell has not handed the
     /// terminal over yet.
@@ -33,14 +36,14 @@ const OWN_TERMINAL: (u32, u32) = (5, 0);
 
 /// The state of the process group `group` in the foreground of a terminal; `leader` is the session's first process.
 pub(crate) fn look(leader: u32, group: u32) -> ForegroundState {
-    let family = processes_from(leader);
-    let is_session_alive = !family.is_empty();
-    let members: Vec<_> = family.into_iter().filter(|process| process.group == group).collect();
-    if members.is_empty() && is_session_alive {
-        return ForegroundState::ChangesHands;
-    }
-    if members.iter().any(|process| matches!(process.state, b'R' | b'D')) {
+    let family = processes_from(leader).into_iter().filter(|process| !matches!(process.state, b'Z' | b'X'));
+    let (members, others): (Vec<_>, Vec<_>) = family.partition(|process| process.group == group);
+    let any_works = |processes: &[Process]| processes.iter().any(|process| matches!(process.state, b'R' | b'D'));
+    if any_works(&members) || (members.is_empty() && any_works(&others)) {
         return ForegroundState::AtWork;
+    }
+    if members.is_empty() && !others.is_empty() {
+        return ForegroundState::ChangesHands;
     }
     let calls: Vec<_> = members.iter().map(|process| (process, process.call())).collect();
     if calls.iter().any(|(_, call)| call.as_deref().is_some_and(|call| call.starts_with("running"))) {
@@ -238,6 +241,10 @@ impl WaitingCall {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+    use std::thread;
+    use std::time::Duration;
 
     #[test]
     fn a_stat_line_is_read_whatever_the_process_is_called() {
@@ -259,6 +266,37 @@ mod tests {
     #[test]
     fn a_program_that_is_gone_is_not_known_and_the_terminal_changes_hands_while_its_session_lives() {
         assert_eq!(look(u32::MAX, u32::MAX), ForegroundState::Unknown);
-        assert_eq!(look(std::process::id(), u32::MAX), ForegroundState::ChangesHands);
+        let mut session = Command::new("sleep").arg("1000").spawn().expect("sleep is there");
+        until_in_state(session.id(), b'S');
+        assert_eq!(look(session.id(), u32::MAX), ForegroundState::ChangesHands);
+        session.kill().and_then(|()| session.wait()).expect("it is there");
+    }
+
+    #[test]
+    fn a_program_that_has_ended_and_that_nobody_has_waited_for_is_gone() {
+        // It ends when the shell has become another program, which waits for nobody.
+        let line = r#"set -m; until [ "$(cat /proc/$$/comm)" = sleep ]; do sleep 0.01; done & echo $!; exec sleep 1000"#;
+        let mut session = Command::new("bash").args(["-c", line]).stdout(Stdio::piped()).spawn().expect("bash is there");
+        let mut said = String::new();
+        BufReader::new(session.stdout.take().expect("a pipe")).read_line(&mut said).expect("a number");
+        let program: u32 = said.trim().parse().expect("a number");
+        until_in_state(program, b'Z');
+        until_in_state(session.id(), b'S');
+        assert_eq!(look(session.id(), program), ForegroundState::ChangesHands);
+        session.kill().and_then(|()| session.wait()).expect("it is there");
+    }
+
+    #[test]
+    fn a_session_that_works_without_a_program_in_the_foreground_is_at_work() {
+        let mut session = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("a shell");
+        until_in_state(session.id(), b'R');
+        assert_eq!(look(session.id(), u32::MAX), ForegroundState::AtWork);
+        session.kill().and_then(|()| session.wait()).expect("it is there");
+    }
+
+    fn until_in_state(pid: u32, state: u8) {
+        while Process::read(pid).is_none_or(|process| process.state != state) {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
