@@ -175,6 +175,9 @@ fn this_host() -> Setting {
     setting
 }
 
+/// Looks for what a run has left, a millisecond apart: on a busy host a thread that was waited for takes long to be gone.
+const MOST_LOOKS: u32 = 300_000;
+
 /// Resources of this process: loadgo's threads by name, and the number of descriptors.
 #[derive(Debug, PartialEq)]
 struct Footprint {
@@ -192,7 +195,7 @@ impl Footprint {
 
     /// Checks that the present resources are these. It tries again, because the kernel shows a thread for a moment after its end.
     fn check_restored(&self, fault: Fault) {
-        for _ in 0..1000 {
+        for _ in 0..MOST_LOOKS {
             if Footprint::now() == *self {
                 return;
             }

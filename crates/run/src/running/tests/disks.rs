@@ -10,10 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[test]
 fn a_disk_that_refuses_from_any_write_on_leaves_nothing_behind() {
     let _one_test = one_test();
-    let writes = asked_by_a_run(|asked| &asked.writes);
-    assert!(writes > 30, "a run writes {writes} times");
-    for from in 0..writes {
-        let ended = run_with(Fault::Disk(DiskFault::AllRefused, from));
+    for (from, ended) in runs_with_each_write(DiskFault::AllRefused) {
         assert!(!ended.panicked, "write {from}");
         let refusal = ended.result.expect_err("its end cannot be written").refusal.to_string();
         assert!(refusal.contains("make room"), "write {from}: {refusal}");
@@ -45,9 +42,7 @@ fn a_disk_that_refuses_one_write_costs_the_rows_of_that_write_or_the_run() {
 #[test]
 fn a_panic_at_any_write_of_any_thread_leaves_nothing_behind() {
     let _one_test = one_test();
-    let writes = asked_by_a_run(|asked| &asked.writes);
-    for number in 0..writes {
-        let ended = run_with(Fault::Disk(DiskFault::OnePanic, number));
+    for (number, ended) in runs_with_each_write(DiskFault::OnePanic) {
         assert!(ended.panicked || ended.result.is_err(), "write {number}");
     }
 }
@@ -56,8 +51,7 @@ fn a_panic_at_any_write_of_any_thread_leaves_nothing_behind() {
 fn a_write_of_which_half_reaches_a_full_disk_leaves_each_table_readable_to_its_last_whole_batch() {
     let _one_test = one_test();
     let unharmed = run_with(Fault::Nothing);
-    for number in 0..asked_by_a_run(|asked| &asked.writes) {
-        let ended = run_with(Fault::Disk(DiskFault::Torn, number));
+    for (number, ended) in runs_with_each_write(DiskFault::Torn) {
         assert!(!ended.panicked, "write {number}");
         let refusal = ended.result.expect_err("its end cannot be written").refusal.to_string();
         assert!(refusal.contains("make room"), "write {number}: {refusal}");
@@ -94,6 +88,20 @@ fn check_told(ended: &EndedRun, what: &str) {
         }
         Err(failure) => assert!(failure.refusal.to_string().contains("cannot write"), "{what}: {}", failure.refusal),
     }
+}
+
+/// Least number of writes of a run without faults.
+const LEAST_WRITES: u64 = 30;
+
+/// Runs with this fault at each write in turn. The first run with too few writes has no fault, and ends the series.
+///
+/// Nobody knows the number of writes before a run has ended: one that takes half a second or more writes more often.
+fn runs_with_each_write(fault: DiskFault) -> impl Iterator<Item = (u64, EndedRun)> {
+    (0..).map(move |number| (number, run_with(Fault::Disk(fault, number)))).take_while(|(number, ended)| {
+        let happened = ended.disk.asked().writes.load(Ordering::SeqCst) > *number;
+        assert!(happened || (*number > LEAST_WRITES && ended.result.is_ok()), "write {number}");
+        happened
+    })
 }
 
 /// How often a run without faults asks its disk for something.
