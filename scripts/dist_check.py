@@ -5,6 +5,7 @@ before the first time is taken. A root whose Python is too old runs the wheel's 
 """
 
 import os
+import platform
 import resource
 import shutil
 import subprocess
@@ -46,6 +47,22 @@ EACH_PROGRAM = """
 sha256sum <loadgo-agent | cut -d " " -f 1
 echo "6 * 7" | ./loadgo-calculator --prompt ""
 ./loadgo-rjs submit none.deck 2>&1 | grep -c "the batch host?"
+"""
+AGENT_ALONE = """
+./loadgo-agent ready -- true
+./loadgo-agent meter --for 100ms --meters none
+./loadgo-agent doctor --full
+"""
+
+
+# What the wheel has below share/ is what the installed program prints.
+SHARED_FILES = """
+cd /opt/loadgo/share
+loadgo man /pages
+for page in /pages/*; do cmp $page man/man1/${page##*/}; done
+loadgo completions bash | cmp - bash-completion/completions/loadgo
+loadgo completions zsh | cmp - zsh/site-functions/_loadgo
+loadgo completions fish | cmp - fish/vendor_completions.d/loadgo.fish
 """
 
 
@@ -161,6 +178,7 @@ def install_and_run(root: Root, wheel: Path) -> str:
     if "compile" not in report:
         raise Failed(f"the report has no line on `compile`:\n{report[-2000:]}")
     charts_without_extra(root)
+    root.run(SHARED_FILES)
     start = min((root.timed("loadgo --help") for _ in range(5)), key=lambda spent: spent.processor_seconds)
     fetched = megabytes(root, "/wheels")
     size, own = megabytes(root, "/opt/loadgo"), megabytes(root, "/opt/loadgo/lib/*/*/loadgo /opt/loadgo/bin/loadgo*")
@@ -212,16 +230,22 @@ def programs_alone(root: Root, wheel: Path) -> str:
     answers = root.run(f"cd /programs/*.data/scripts; {EACH_PROGRAM}").split()
     if answers[0] != answers[1] or answers[2:] != ["42", "1"]:
         raise Failed(f"the programs answered {answers}")
-    return f"{python} is too old for loadgo (3.11 or later), so it was not installed; its three programs run"
+    root.run(f"cd /programs/*.data/scripts; {AGENT_ALONE}")
+    return (
+        f"{python} is too old for loadgo (3.11 or later), so it was not installed; its three programs run, "
+        "and the agent says what a command used, where the time goes, and what can be measured"
+    )
 
 
 def main() -> int:
     """Checks the wheel, tries each root, prints a line for each; 1 when one failed."""
-    (wheel,) = (PROJECT / "dist").glob("*.whl")
-    wrong = mistakes(wheel)
-    size = wheel.stat().st_size / 1e6
-    print("\n".join(wrong) or f"{wheel.name}: {size:.1f} MB; files, glibc and checksums are as expected", flush=True)
-    failed = bool(wrong)
+    failed = False
+    for each in sorted((PROJECT / "dist").glob("*.whl")):
+        wrong = mistakes(each)
+        failed |= bool(wrong)
+        good = f"{each.name}: {each.stat().st_size / 1e6:.1f} MB; files, glibc and checksums are as expected"
+        print("\n".join(wrong) or good, flush=True)
+    (wheel,) = (PROJECT / "dist").glob(f"*_{platform.machine()}.whl")
     for distribution in DISTRIBUTIONS:
         if sys.argv[1:] and distribution.suite not in sys.argv[1:]:
             continue
