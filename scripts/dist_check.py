@@ -4,39 +4,15 @@ Each root is a minimal system made by mmdebstrap, with apt, the distribution's P
 before the first time is taken. A root whose Python is too old runs the wheel's programs alone, and so proves its glibc.
 """
 
-import os
-import platform
-import resource
 import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from clean_roots import DISTRIBUTIONS, Distribution, Failed, Root, Skipped, clean_root
 from dist_wheel import PROJECT, mistakes, older
 
-CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 OLD_RUNS = PROJECT / "tests/runs/format-1"
 OLDER_VERSION = "0.0.9"
-
-# The mounts are in a namespace of the command's own, and end with it.
-ENTER = """
-mount -t proc proc "$0/proc"
-mount --rbind /sys "$0/sys"
-mount --rbind /dev "$0/dev"
-exec chroot "$0" sh -ec "$1"
-"""
-SETTINGS = {
-    "PATH": "/opt/loadgo/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME": "/root",
-    "LANG": "C.UTF-8",
-    "PIP_CERT": str(CERTIFICATES),
-    "PIP_FIND_LINKS": "/wheels",
-}
 
 # Five users, once through the script, with a fifth of the think times that people have.
 LOAD = "loadgo run typical-user --users 5 --passes 1 --think 'uniform(0.5s, 3s)' >report"
@@ -64,93 +40,6 @@ loadgo completions bash | cmp - bash-completion/completions/loadgo
 loadgo completions zsh | cmp - zsh/site-functions/_loadgo
 loadgo completions fish | cmp - fish/vendor_completions.d/loadgo.fish
 """
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """A system that people have, by its name for apt."""
-
-    title: str
-    suite: str
-    options: tuple[str, ...] = ()
-    """Options of mmdebstrap beside the name."""
-
-
-# Ubuntu's signing key is no package of Debian. Its packages are taken as they come: this root is thrown away.
-UBUNTU = (
-    "--components=main,universe",
-    "--aptopt=Acquire::AllowInsecureRepositories true",
-    "--aptopt=APT::Get::AllowUnauthenticated true",
-)
-DISTRIBUTIONS = (
-    Distribution("Debian 12", "bookworm"),
-    Distribution("Debian 13", "trixie"),
-    Distribution("Ubuntu 24.04", "noble", UBUNTU),
-    Distribution("Debian 11", "bullseye"),
-)
-
-
-class Failed(Exception):
-    """A command in a root that failed, with its output."""
-
-
-class Skipped(Exception):
-    """A root that cannot be tried, with the reason."""
-
-
-@dataclass(frozen=True)
-class Root:
-    """A clean system in a folder."""
-
-    folder: Path
-
-    def run(self, script: str, accepted: tuple[int, ...] = (0,)) -> str:
-        """Returns the output of a shell script in the root, with /proc, /sys and /dev of this host while it runs."""
-        inside = ["unshare", "--mount", "--propagation=private", "sh", "-ec", ENTER, str(self.folder), script]
-        settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")} | SETTINGS
-        ended = subprocess.run(inside, env=settings, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if ended.returncode not in accepted:
-            raise Failed(f"`{script}` ended with {ended.returncode}:\n{(ended.stdout + ended.stderr)[-3000:]}")
-        return ended.stdout
-
-    def timed(self, script: str, accepted: tuple[int, ...] = (0,)) -> "Spent":
-        """The time that a script takes in the root."""
-        began, used = time.monotonic(), processor_seconds()
-        self.run(script, accepted)
-        return Spent(time.monotonic() - began, processor_seconds() - used)
-
-
-@dataclass(frozen=True)
-class Spent:
-    """The time that a script took, of which the processors' says more on a busy host."""
-
-    seconds: float
-    processor_seconds: float
-
-    def __str__(self) -> str:
-        return f"{self.seconds:.1f} s ({self.processor_seconds:.1f} s of processor)"
-
-
-def processor_seconds() -> float:
-    """The processor time of all commands that have ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
-
-
-@contextmanager
-def clean_root(distribution: Distribution) -> Iterator[Root]:
-    """A root of a distribution, which is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="loadgo-root-") as place:
-        folder = Path(place) / distribution.suite
-        make = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=apt,python3-venv", *distribution.options]
-        made = subprocess.run([*make, distribution.suite, str(folder)], capture_output=True, text=True)
-        if made.returncode:
-            raise Skipped(f"its packages cannot be had here: {made.stderr.strip().splitlines()[-1]}")
-        # The venv's pip trusts what this host trusts.
-        (folder / CERTIFICATES.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(CERTIFICATES, folder / CERTIFICATES.relative_to("/"))
-        shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
-        yield Root(folder)
 
 
 def try_root(distribution: Distribution, wheel: Path) -> str:
@@ -245,12 +134,12 @@ def main() -> int:
         failed |= bool(wrong)
         good = f"{each.name}: {each.stat().st_size / 1e6:.1f} MB; files, glibc and checksums are as expected"
         print("\n".join(wrong) or good, flush=True)
-    (wheel,) = (PROJECT / "dist").glob(f"*_{platform.machine()}.whl")
     for distribution in DISTRIBUTIONS:
-        if sys.argv[1:] and distribution.suite not in sys.argv[1:]:
+        wheels = [*(PROJECT / "dist").glob(f"*_{distribution.machine}.whl")]
+        if not wheels or (sys.argv[1:] and distribution.name not in sys.argv[1:]):
             continue
         try:
-            print(f"{distribution.title}: {try_root(distribution, wheel)}", flush=True)
+            print(f"{distribution.title}: {try_root(distribution, wheels[0])}", flush=True)
         except Skipped as reason:
             print(f"{distribution.title}: skipped: {reason}", flush=True)
         except Failed as reason:
