@@ -56,7 +56,7 @@ class Distribution:
 
     @property
     def name(self) -> str:
-        """What `scripts/dist-check` calls it."""
+        """Its name for `scripts/dist-check`."""
         return self.suite if self.machine == platform.machine() else self.machine
 
 

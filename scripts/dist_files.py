@@ -1,7 +1,7 @@
 """The two files of a release beside its wheel: a source archive of the same bytes each time, and a bill of materials.
 
 `dist_files.py archive ARCHIVE FOLDER` packs a source archive again, with the dates and owners of no host.
-`dist_files.py materials WHEEL TARGET`, in the folder of its source, writes `WHEEL.cdx.json` beside the wheel:
+`dist_files.py materials WHEEL TARGET`, in the folder of its source, writes `WHEEL.cdx.json` beside the wheel. That is
 CycloneDX, with each crate that is linked into it for this target of Rust.
 """
 

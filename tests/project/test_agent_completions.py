@@ -24,7 +24,7 @@ OFFERED = {
     ("doctor", "--f"): {"--full"},
     ("ready", "--", "loadgo-age"): {"loadgo-agent"},
 }
-"""What is offered for the last of these words. bash also offers the `--` that ends the options."""
+"""The words that are offered for the last of these. bash also offers the `--` that ends the options."""
 
 BASH = """
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))

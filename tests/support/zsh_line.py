@@ -22,7 +22,7 @@ zpty -d shell
 
 
 def completed_by_zsh(line: str, shown: str, functions: Path, path: str = os.environ["PATH"]) -> str:
-    """What the terminal shows after a Tab at the end of `line`, once `shown` is in it.
+    """The terminal's text after a Tab at the end of `line`, once `shown` is in it.
 
     `functions` is a folder of files `_NAME`, each of which completes the program NAME.
     """
