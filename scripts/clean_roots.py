@@ -56,7 +56,7 @@ class Distribution:
 
     @property
     def name(self) -> str:
-        """Its name for `scripts/dist-check`."""
+        """The name that `scripts/dist-check` knows it by."""
         return self.suite if self.machine == platform.machine() else self.machine
 
 
