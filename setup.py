@@ -1,17 +1,19 @@
-"""The step of the build that pyproject.toml cannot name: it makes the code that draws the charts of a page.
+"""The steps of the build that pyproject.toml cannot name. Everything else about the package is there.
 
-Everything else about the package is in pyproject.toml.
+They make the code that draws the charts of a page, and the files below `share/`: manual pages, and lines for shells.
 """
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 
 from setuptools import Command, setup
 from setuptools.command.build import build
 
-SOURCES = Path(__file__).parent / "python"
+PROJECT = Path(__file__).parent
+SOURCES = PROJECT / "python"
 MODULE = Path("loadgo", "documents", "drawing_code.py")
 
 
@@ -71,4 +73,44 @@ class Build(build):
     sub_commands = [*build.sub_commands, ("build_drawing_code", None)]  # noqa: RUF012
 
 
-setup(cmdclass={"build": Build, "build_drawing_code": BuildDrawingCode})
+class InstallSharedFiles(Command):
+    """Writes the manual pages, and the lines that let shells complete, into the wheel."""
+
+    user_options: list[tuple[str, str | None, str]] = []  # noqa: RUF012
+
+    def initialize_options(self) -> None:
+        """Setuptools sets the folder later."""
+        self.install_dir: str | None = None
+        self.outfiles: list[str] = []
+
+    def finalize_options(self) -> None:
+        """Takes the prefix of the installation."""
+        self.set_undefined_options("install", ("install_data", "install_dir"))
+
+    def run(self) -> None:
+        """Writes each file below the prefix of the installation."""
+        assert self.install_dir
+        for path, content in all_shared_files(self.distribution.get_version()).items():
+            file = Path(self.install_dir, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+            self.outfiles.append(str(file))
+
+    def get_outputs(self) -> list[str]:
+        """The files that were written."""
+        return self.outfiles
+
+
+def all_shared_files(version: str) -> dict[str, str]:
+    """The content of each file by its path: those that the parsers of the commands make, and those of the agent."""
+    sys.path.insert(0, str(SOURCES))
+    from loadgo.cli.shared_files import shared_files, shared_files_of_agent
+
+    of_agent = {path: PROJECT / "packaging/agent" / name for path, name in shared_files_of_agent().items()}
+    return shared_files(version) | {path: file.read_text(encoding="utf-8") for path, file in of_agent.items()}
+
+
+setup(
+    cmdclass={"build": Build, "build_drawing_code": BuildDrawingCode, "install_data": InstallSharedFiles},
+    data_files=[("share", [])],  # without an entry the command is left out
+)

@@ -4,38 +4,15 @@ Each root is a minimal system made by mmdebstrap, with apt, the distribution's P
 before the first time is taken. A root whose Python is too old runs the wheel's programs alone, and so proves its glibc.
 """
 
-import os
-import resource
 import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from clean_roots import DISTRIBUTIONS, Distribution, Failed, Root, Skipped, clean_root
 from dist_wheel import PROJECT, mistakes, older
 
-CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 OLD_RUNS = PROJECT / "tests/runs/format-1"
 OLDER_VERSION = "0.0.9"
-
-# The mounts are in a namespace of the command's own, and end with it.
-ENTER = """
-mount -t proc proc "$0/proc"
-mount --rbind /sys "$0/sys"
-mount --rbind /dev "$0/dev"
-exec chroot "$0" sh -ec "$1"
-"""
-SETTINGS = {
-    "PATH": "/opt/loadgo/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME": "/root",
-    "LANG": "C.UTF-8",
-    "PIP_CERT": str(CERTIFICATES),
-    "PIP_FIND_LINKS": "/wheels",
-}
 
 # Five users, once through the script, with a fifth of the think times that people have.
 LOAD = "loadgo run typical-user --users 5 --passes 1 --think 'uniform(0.5s, 3s)' >report"
@@ -47,93 +24,22 @@ sha256sum <loadgo-agent | cut -d " " -f 1
 echo "6 * 7" | ./loadgo-calculator --prompt ""
 ./loadgo-rjs submit none.deck 2>&1 | grep -c "the batch host?"
 """
+AGENT_ALONE = """
+./loadgo-agent ready -- true
+./loadgo-agent meter --for 100ms --meters none
+./loadgo-agent doctor --full
+"""
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """A system that people have, by its name for apt."""
-
-    title: str
-    suite: str
-    options: tuple[str, ...] = ()
-    """Options of mmdebstrap beside the name."""
-
-
-# Ubuntu's signing key is no package of Debian. Its packages are taken as they come: this root is thrown away.
-UBUNTU = (
-    "--components=main,universe",
-    "--aptopt=Acquire::AllowInsecureRepositories true",
-    "--aptopt=APT::Get::AllowUnauthenticated true",
-)
-DISTRIBUTIONS = (
-    Distribution("Debian 12", "bookworm"),
-    Distribution("Debian 13", "trixie"),
-    Distribution("Ubuntu 24.04", "noble", UBUNTU),
-    Distribution("Debian 11", "bullseye"),
-)
-
-
-class Failed(Exception):
-    """A command in a root that failed, with its output."""
-
-
-class Skipped(Exception):
-    """A root that cannot be tried, with the reason."""
-
-
-@dataclass(frozen=True)
-class Root:
-    """A clean system in a folder."""
-
-    folder: Path
-
-    def run(self, script: str, accepted: tuple[int, ...] = (0,)) -> str:
-        """Returns the output of a shell script in the root, with /proc, /sys and /dev of this host while it runs."""
-        inside = ["unshare", "--mount", "--propagation=private", "sh", "-ec", ENTER, str(self.folder), script]
-        settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_")} | SETTINGS
-        ended = subprocess.run(inside, env=settings, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if ended.returncode not in accepted:
-            raise Failed(f"`{script}` ended with {ended.returncode}:\n{(ended.stdout + ended.stderr)[-3000:]}")
-        return ended.stdout
-
-    def timed(self, script: str, accepted: tuple[int, ...] = (0,)) -> "Spent":
-        """The time that a script takes in the root."""
-        began, used = time.monotonic(), processor_seconds()
-        self.run(script, accepted)
-        return Spent(time.monotonic() - began, processor_seconds() - used)
-
-
-@dataclass(frozen=True)
-class Spent:
-    """The time that a script took, of which the processors' says more on a busy host."""
-
-    seconds: float
-    processor_seconds: float
-
-    def __str__(self) -> str:
-        return f"{self.seconds:.1f} s ({self.processor_seconds:.1f} s of processor)"
-
-
-def processor_seconds() -> float:
-    """The processor time of all commands that have ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return children.ru_utime + children.ru_stime
-
-
-@contextmanager
-def clean_root(distribution: Distribution) -> Iterator[Root]:
-    """A root of a distribution, which is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="loadgo-root-") as place:
-        folder = Path(place) / distribution.suite
-        make = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=apt,python3-venv", *distribution.options]
-        made = subprocess.run([*make, distribution.suite, str(folder)], capture_output=True, text=True)
-        if made.returncode:
-            raise Skipped(f"its packages cannot be had here: {made.stderr.strip().splitlines()[-1]}")
-        # The venv's pip trusts what this host trusts.
-        (folder / CERTIFICATES.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(CERTIFICATES, folder / CERTIFICATES.relative_to("/"))
-        shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
-        yield Root(folder)
+# What the wheel has below share/ is what the installed program prints.
+SHARED_FILES = """
+cd /opt/loadgo/share
+loadgo man /pages
+for page in /pages/*; do cmp $page man/man1/${page##*/}; done
+loadgo completions bash | cmp - bash-completion/completions/loadgo
+loadgo completions zsh | cmp - zsh/site-functions/_loadgo
+loadgo completions fish | cmp - fish/vendor_completions.d/loadgo.fish
+"""
 
 
 def try_root(distribution: Distribution, wheel: Path) -> str:
@@ -161,6 +67,7 @@ def install_and_run(root: Root, wheel: Path) -> str:
     if "compile" not in report:
         raise Failed(f"the report has no line on `compile`:\n{report[-2000:]}")
     charts_without_extra(root)
+    root.run(SHARED_FILES)
     start = min((root.timed("loadgo --help") for _ in range(5)), key=lambda spent: spent.processor_seconds)
     fetched = megabytes(root, "/wheels")
     size, own = megabytes(root, "/opt/loadgo"), megabytes(root, "/opt/loadgo/lib/*/*/loadgo /opt/loadgo/bin/loadgo*")
@@ -212,21 +119,27 @@ def programs_alone(root: Root, wheel: Path) -> str:
     answers = root.run(f"cd /programs/*.data/scripts; {EACH_PROGRAM}").split()
     if answers[0] != answers[1] or answers[2:] != ["42", "1"]:
         raise Failed(f"the programs answered {answers}")
-    return f"{python} is too old for loadgo (3.11 or later), so it was not installed; its three programs run"
+    root.run(f"cd /programs/*.data/scripts; {AGENT_ALONE}")
+    return (
+        f"{python} is too old for loadgo (3.11 or later), so it was not installed; its three programs run, "
+        "and the agent says what a command used, where the time goes, and what can be measured"
+    )
 
 
 def main() -> int:
     """Checks the wheel, tries each root, prints a line for each; 1 when one failed."""
-    (wheel,) = (PROJECT / "dist").glob("*.whl")
-    wrong = mistakes(wheel)
-    size = wheel.stat().st_size / 1e6
-    print("\n".join(wrong) or f"{wheel.name}: {size:.1f} MB; files, glibc and checksums are as expected", flush=True)
-    failed = bool(wrong)
+    failed = False
+    for each in sorted((PROJECT / "dist").glob("*.whl")):
+        wrong = mistakes(each)
+        failed |= bool(wrong)
+        good = f"{each.name}: {each.stat().st_size / 1e6:.1f} MB; files, glibc and checksums are as expected"
+        print("\n".join(wrong) or good, flush=True)
     for distribution in DISTRIBUTIONS:
-        if sys.argv[1:] and distribution.suite not in sys.argv[1:]:
+        wheels = [*(PROJECT / "dist").glob(f"*_{distribution.machine}.whl")]
+        if not wheels or (sys.argv[1:] and distribution.name not in sys.argv[1:]):
             continue
         try:
-            print(f"{distribution.title}: {try_root(distribution, wheel)}", flush=True)
+            print(f"{distribution.title}: {try_root(distribution, wheels[0])}", flush=True)
         except Skipped as reason:
             print(f"{distribution.title}: skipped: {reason}", flush=True)
         except Failed as reason:

@@ -1,8 +1,8 @@
 """The two files of a release beside its wheel: a source archive of the same bytes each time, and a bill of materials.
 
 `dist_files.py archive ARCHIVE FOLDER` packs a source archive again, with the dates and owners of no host.
-`dist_files.py materials WHEEL`, in the folder of its source, writes `WHEEL.cdx.json` beside the wheel: CycloneDX, with
-each crate that is linked into it.
+`dist_files.py materials WHEEL TARGET`, in the folder of its source, writes `WHEEL.cdx.json` beside the wheel. That is
+CycloneDX, with each crate that is linked into it for this target of Rust.
 """
 
 import gzip
@@ -53,7 +53,7 @@ def epoch() -> int:
     return int(os.environ["SOURCE_DATE_EPOCH"])
 
 
-def write_materials(wheel: Path) -> None:
+def write_materials(wheel: Path, target: str) -> None:
     """Writes the bill of materials of `wheel` beside it."""
     checksum = hashlib.sha256(wheel.read_bytes()).hexdigest()
     name, version = wheel.name.split("-")[:2]
@@ -63,7 +63,7 @@ def write_materials(wheel: Path) -> None:
     product.type = ComponentType.APPLICATION
     product.hashes.add(HashTypeFactory().from_composite_str(f"sha256:{checksum}"))
     bill.metadata.component = product
-    parts = [*crates(cargo_metadata()), *libraries()]
+    parts = [*crates(cargo_metadata(target)), *libraries()]
     for part in parts:
         bill.components.add(part)
     bill.register_dependency(product, parts)
@@ -115,4 +115,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "archive":
         repack(Path(sys.argv[2]), Path(sys.argv[3]))
     else:
-        write_materials(Path(sys.argv[2]))
+        write_materials(Path(sys.argv[2]), sys.argv[3])

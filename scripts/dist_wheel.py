@@ -4,6 +4,7 @@ import hashlib
 import io
 import re
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def mistakes(wheel: Path) -> list[str]:
 
 
 def expected_files(version: str) -> set[str]:
-    """The package's committed files, what the build makes, the three programs and the metadata."""
+    """The committed files, what the build makes, the three programs, the files below `share/`, and the metadata."""
     listed = subprocess.run(
         ["git", "ls-tree", "-r", "--name-only", "HEAD", "python/loadgo"],
         cwd=PROJECT,
@@ -58,7 +59,19 @@ def expected_files(version: str) -> set[str]:
     files = {line.removeprefix("python/") for line in listed.stdout.splitlines()}
     programs = {f"loadgo-{version}.data/scripts/{program}" for program in (*STATIC, "loadgo-rjs")}
     made = {"loadgo/_loadgo.abi3.so", "loadgo/documents/libraries/vega.js"}
-    return files | programs | made | {f"loadgo-{version}.dist-info/{file}" for file in METADATA}
+    shared = {f"loadgo-{version}.data/data/{path}" for path in shared_paths()}
+    return files | programs | made | shared | {f"loadgo-{version}.dist-info/{file}" for file in METADATA}
+
+
+def shared_paths() -> set[str]:
+    """A manual page of each command and both programs, and what three shells need to complete these."""
+    sys.path.insert(0, str(PROJECT / "python"))
+    from loadgo.cli.command_list import LISTED_COMMANDS
+
+    pages = ["loadgo", "loadgo-agent", *(f"loadgo-{name}" for name in LISTED_COMMANDS)]
+    lines = ("bash-completion/completions/{}", "zsh/site-functions/_{}", "fish/vendor_completions.d/{}.fish")
+    completions = {path.format(program) for path in lines for program in ("loadgo", "loadgo-agent")}
+    return {f"share/{path}" for path in completions | {f"man/man1/{page}.1" for page in pages}}
 
 
 def binary_mistakes(name: str, data: bytes) -> list[str]:

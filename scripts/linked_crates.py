@@ -28,11 +28,11 @@ def runs_in_compiler(package: dict[str, Any]) -> bool:
     return any("proc-macro" in target["kind"] for target in package["targets"])
 
 
-def cargo_metadata() -> dict[str, Any]:
-    """Cargo's own account of the workspace in the working directory, for this host."""
-    host = output("rustc", "-vV").partition("host: ")[2].split()[0]
+def cargo_metadata(target: str | None = None) -> dict[str, Any]:
+    """Cargo's own account of the workspace in the working directory, for a target of Rust or for this host."""
+    target = target or output("rustc", "-vV").partition("host: ")[2].split()[0]
     told: dict[str, Any] = json.loads(
-        output("cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", host)
+        output("cargo", "metadata", "--format-version=1", "--locked", "--filter-platform", target)
     )
     return told
 

@@ -1,6 +1,7 @@
 """The shipped package: public names, the extension module and its stub, versions, and the files of a wheel."""
 
 import ast
+import json
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,9 @@ from typing import TypeGuard
 import loadgo
 import pytest
 from loadgo import _loadgo
+from loadgo.cli.completions import completion_lines
+from loadgo.cli.manual_pages import manual_pages
+from loadgo.cli.shared_files import shared_files, shared_files_of_agent
 from loadgo.documents.drawing_code import DRAWING_CODE_FILE
 from support.places import PROJECT
 
@@ -165,6 +169,32 @@ def test_a_wheel_holds_the_extension_the_programs_the_drawing_code_and_the_bundl
     assert any(name.endswith(".dist-info/licenses/LICENSES-RUST.txt") for name in wheel_files)
     for program in ("loadgo-agent", "loadgo-calculator", "loadgo-rjs"):
         assert any(name.endswith(f".data/scripts/{program}") for name in wheel_files)
+    shared = {name.partition(".data/data/")[2] for name in wheel_files if ".data/data/" in name}
+    assert shared == shared_files(loadgo.__version__).keys() | shared_files_of_agent().keys()
+
+
+def test_the_shared_files_are_those_that_the_commands_print_and_need_no_extension_module() -> None:
+    """A build for another processor cannot load the extension module, and has the version from elsewhere."""
+    program = (
+        "import json, sys; sys.modules['loadgo._loadgo'] = None; from loadgo.cli.shared_files import shared_files; "
+        "print(json.dumps(shared_files('1.2.3')))"
+    )
+    made = json.loads(subprocess.check_output([sys.executable, "-c", program], text=True))
+    pages = {f"share/man/man1/{name}": page for name, page in manual_pages("1.2.3").items()}
+    assert pages.items() <= made.items()
+    assert "loadgo 1.2.3" in made["share/man/man1/loadgo-run.1"]
+    assert made.keys() - pages.keys() == {
+        "share/bash-completion/completions/loadgo",
+        "share/zsh/site-functions/_loadgo",
+        "share/fish/vendor_completions.d/loadgo.fish",
+    }
+    assert made["share/bash-completion/completions/loadgo"] == completion_lines("bash")
+
+
+def test_each_shared_file_of_the_agent_is_there() -> None:
+    paths = shared_files_of_agent()
+    assert sorted(paths.values()) == [f"loadgo-agent.{ending}" for ending in ("1", "bash", "fish", "zsh")]
+    assert all((PROJECT / "packaging/agent" / name).stat().st_size > 0 for name in paths.values())
 
 
 def test_the_installed_calculator_calculates() -> None:

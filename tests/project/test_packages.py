@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -18,11 +19,14 @@ from support.places import PROJECT
 
 FILES = [
     "usr/bin/loadgo-agent",
+    "usr/share/bash-completion/completions/loadgo-agent",
     "usr/share/doc/loadgo-agent/LICENSE-APACHE",
     "usr/share/doc/loadgo-agent/LICENSE-MIT",
     "usr/share/doc/loadgo-agent/LICENSES-RUST.txt.gz",
+    "usr/share/fish/vendor_completions.d/loadgo-agent.fish",
     "usr/share/man/man1/loadgo-agent.1.gz",
 ]
+"""The files of both packages, but for the lines for zsh, which Debian keeps in another folder."""
 MANUAL = PROJECT / "packaging/agent/loadgo-agent.1"
 
 
@@ -51,7 +55,14 @@ def clone(tmp_path: Path) -> Path:
     clone = tmp_path / "clone"
     (clone / "dist").mkdir(parents=True)
     (clone / "scripts").mkdir()
-    for name in ("Cargo.toml", "LICENSE-MIT", "LICENSE-APACHE", "LICENSES-RUST.txt", "scripts/packages"):
+    for name in (
+        "Cargo.toml",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "LICENSES-RUST.txt",
+        "scripts/packages",
+        "scripts/recipes",
+    ):
         shutil.copy(PROJECT / name, clone / name)
     shutil.copytree(PROJECT / "packaging", clone / "packaging")
     return clone
@@ -73,16 +84,69 @@ def packaged(clone: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([clone / "scripts/packages"], capture_output=True, text=True, env=variables)
 
 
+def test_no_gap_is_left_in_the_recipes_and_their_checksums_are_those_of_the_files(clone: Path) -> None:
+    refused = subprocess.run([clone / "scripts/recipes"], capture_output=True, text=True)
+    assert (refused.returncode, refused.stderr) == (
+        2,
+        "recipes: name the project's page: scripts/recipes https://PAGE\n",
+    )
+    files = [wheel(clone), clone / f"dist/loadgo-{loadgo.__version__}.tar.gz"]
+    files[1].write_bytes(b"the source")
+    made = [clone / line for line in output(clone / "scripts/recipes", "https://page.test/").splitlines()]
+    texts = [path.read_text(encoding="utf-8") for path in made]
+    assert not [text for text in texts if re.search("@[A-Z0-9_]+@", text)]
+    assert all("https://page.test/" in text and f"{loadgo.__version__}" in text for text in texts)
+    for file in files:
+        checksum = hashlib.sha256(file.read_bytes()).hexdigest()
+        assert [checksum in text for text in texts].count(True) == 1
+    easyconfig: dict[str, object] = {}
+    exec(compile(texts[1], str(made[1]), "exec"), easyconfig)
+    assert easyconfig["version"] == loadgo.__version__
+
+
+def test_the_recipe_of_conda_asks_for_what_the_package_asks_for() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    recipe = (PROJECT / "packaging/conda-forge/recipe.yaml").read_text(encoding="utf-8")
+    for section, wanted in (("host", project["build-system"]["requires"]), ("run", project["project"]["dependencies"])):
+        listed = re.search(rf"^  {section}:\n((?:    .*\n)+)", recipe, re.MULTILINE)
+        assert listed
+        names = set(re.findall(r"^    - (.+)$", listed[1], re.MULTILINE)) - {"python >=3.11", "pip"}
+        assert {name.replace("_", "-").replace(" ", "") for name in names} == {
+            text.partition(";")[0].strip().replace("==", "") for text in wanted
+        }
+
+
 def installed(root: Path) -> list[str]:
     """The files of a root without those of the package managers."""
     paths = (path.relative_to(root) for path in (root / "usr").rglob("*") if path.is_file())
     return sorted(str(path) for path in paths if path.parts[:3] != ("usr", "lib", "sysimage"))
 
 
-def works(root: Path) -> bool:
-    """Whether the program of a root runs there, without anything else."""
-    (root / "proc").mkdir(exist_ok=True)
-    return output("chroot", root, "/usr/bin/loadgo-agent", "version").startswith("loadgo-agent ")
+IN_ROOT = """
+mount -t proc proc "$0/proc"
+exec chroot "$0" /usr/bin/loadgo-agent "$@"
+"""
+
+
+def check_alone(root: Path) -> None:
+    """Runs the program in a root that has nothing but it and the kernel's files: no Python, no shell, no library."""
+    for folder in ("proc", "tmp"):
+        (root / folder).mkdir(exist_ok=True)
+    assert typed_in(root, "version").stdout == f"loadgo-agent {loadgo.__version__}\n"
+    ready = typed_in(root, "ready", "--", "/usr/bin/loadgo-agent", "version")
+    assert (ready.returncode, ready.stdout) == (0, f"loadgo-agent {loadgo.__version__}\n"), ready.stderr
+    assert re.match("r /usr/bin/loadgo-agent version", ready.stderr), ready.stderr
+    metered = typed_in(root, "meter", "--for", "100ms", "--meters", "none")
+    assert "the processors' time:" in metered.stdout, metered.stderr
+    doctor = typed_in(root, "doctor", "--full")
+    assert (doctor.returncode, doctor.stderr) == (0, "")
+    assert re.match(r"\d+ of \d+ abilities are here\n", doctor.stdout)
+
+
+def typed_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The agent's command in a root, with `/proc` of this host while it runs."""
+    inside = ["unshare", "--mount", "--propagation=private", "sh", "-ec", IN_ROOT, str(root), *words]
+    return subprocess.run(inside, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
 @NEEDS_ROOT
@@ -94,8 +158,8 @@ def test_the_deb_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
     for name in ("status", "available"):
         (tmp_path / "var/lib/dpkg" / name).touch()
     output("dpkg", f"--root={tmp_path}", "--log=/dev/null", "--install", made[".deb"])
-    assert installed(tmp_path) == FILES
-    assert works(tmp_path)
+    assert installed(tmp_path) == [*FILES, "usr/share/zsh/vendor-completions/_loadgo-agent"]
+    check_alone(tmp_path)
     output("dpkg", f"--root={tmp_path}", "--log=/dev/null", "--purge", "loadgo-agent")
     assert not installed(tmp_path)
 
@@ -107,8 +171,8 @@ def test_the_rpm_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
     if ".rpm" not in made:
         pytest.skip("rpmbuild, which makes an .rpm, is not here: apt-get install rpm")
     output("rpm", f"--root={tmp_path}", "--install", made[".rpm"])
-    assert installed(tmp_path) == FILES
-    assert works(tmp_path)
+    assert installed(tmp_path) == [*FILES, "usr/share/zsh/site-functions/_loadgo-agent"]
+    check_alone(tmp_path)
     output("rpm", f"--root={tmp_path}", "--erase", "loadgo-agent")
     assert not installed(tmp_path)
 
@@ -137,7 +201,7 @@ def test_no_wheel_and_two_wheels_are_refused_in_words(clone: Path) -> None:
     names = [wheel(clone).name, wheel(clone, build="1-").name]
     done = packaged(clone)
     assert done.returncode == 2
-    assert "dist/ has 2 wheels: remove all but one, or name a program" in done.stderr
+    assert "dist/ has 2 wheels for x86_64: remove all but one, or name a program" in done.stderr
     assert all(name in done.stderr for name in names)
     assert not [*(clone / "dist").glob("loadgo-agent*")]
 

@@ -35,15 +35,19 @@ _ESCAPES = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "
 """Signs that the formatter would take for its own, or show as others: a tilde as an accent, a hyphen for a minus."""
 
 
-def manual_pages() -> dict[str, str]:
-    """The content of each page by the name of its file, such as `loadgo-run.1`."""
-    pages = {"loadgo.1": _page_of_all()}
-    return pages | {f"loadgo-{name}.1": _page_of_command(name) for name in LISTED_COMMANDS}
+def manual_pages(version: str | None = None) -> dict[str, str]:
+    """The content of each page by the name of its file, such as `loadgo-run.1`.
+
+    `version` is named by a build, which has no extension module yet that could tell it.
+    """
+    version = version or loadgo.__version__
+    pages = {"loadgo.1": _page_of_all(version)}
+    return pages | {f"loadgo-{name}.1": _page_of_command(name, version) for name in LISTED_COMMANDS}
 
 
-def _page_of_all() -> str:
+def _page_of_all(version: str) -> str:
     lines = [
-        *_heading("loadgo", _ABOUT),
+        *_heading("loadgo", _ABOUT, version),
         ".SH SYNOPSIS",
         _bold("loadgo") + " " + _roff("COMMAND [OPTIONS]"),
         ".SH DESCRIPTION",
@@ -59,12 +63,12 @@ def _page_of_all() -> str:
     return _joined(lines)
 
 
-def _page_of_command(name: str) -> str:
+def _page_of_command(name: str, version: str) -> str:
     command = built_command(name)
     context = Context(command, info_name=f"loadgo {name}")
     about, _, more = inspect.cleandoc(command.help or "").partition("\n\n")
     lines = [
-        *_heading(f"loadgo-{name}", about),
+        *_heading(f"loadgo-{name}", about, version),
         ".SH SYNOPSIS",
         _bold(f"loadgo {name}") + " " + _roff(" ".join(command.collect_usage_pieces(context))),
         ".SH DESCRIPTION",
@@ -109,8 +113,8 @@ def _explanation(parameter: Any) -> str:
     return help_text + (f" By default {default}." if has_default else "")
 
 
-def _heading(name: str, about: str) -> list[str]:
-    title = f'.TH "{_roff(name.upper())}" 1 "" "loadgo {_roff(loadgo.__version__)}" "loadgo"'
+def _heading(name: str, about: str, version: str) -> list[str]:
+    title = f'.TH "{_roff(name.upper())}" 1 "" "loadgo {_roff(version)}" "loadgo"'
     return [title, ".nh", ".ad l", ".SH NAME", f"{_roff(name)} \\- {_roff(about.rstrip('.'))}"]
 
 

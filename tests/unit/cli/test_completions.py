@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from loadgo.cli.app import app
+from support.zsh_line import completed_by_zsh
 from typer.testing import CliRunner
 
 BASH = """
@@ -70,6 +71,14 @@ def test_zsh_can_read_its_lines(offered: Path) -> None:
     (offered / "_loadgo").write_text(printed_lines("zsh"))
     program = "autoload -Uz compinit; compinit -u -d dump; . ./_loadgo; print $_comps[loadgo]"
     assert ask(["zsh", "-f", "-c", program], offered) == {"_loadgo_completion"}
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh on this host")
+def test_zsh_offers_commands_at_the_first_tab_when_a_package_has_its_lines(offered: Path) -> None:
+    """The file lies in a folder of functions, and zsh reads it when the Tab key is pressed first."""
+    (offered / "_loadgo").write_text(printed_lines("zsh"))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    assert "loadgo capacity" in completed_by_zsh("loadgo capac", "capacity", offered, path)
 
 
 def test_another_shell_is_refused_with_the_three() -> None:
