@@ -41,7 +41,7 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     run_axis = alt.Axis(format="d", values=numbers)
     x = alt.X(
         "run:Q",
-        title="runs in the order of time",
+        title="runs in the order of time (1 is the first)",
         scale=alt.Scale(domain=[0.5, len(frame) + 0.5], nice=False),
         axis=run_axis,
     )

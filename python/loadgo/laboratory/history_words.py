@@ -106,7 +106,7 @@ def trust(past: History) -> str:
         have = "has" if doubtful == 1 else "have"
         against.append(f"{number(doubtful)} of {counted(len(past.points), 'run')} {have} a remark")
     percent = f"{100 * LARGEST_CHANCE_SHARE:g}"
-    grounds = f"chance makes a change that is named in fewer than {percent} of 100 orders of the runs"
+    grounds = f"in random order the same runs show such a change in fewer than {percent} of 100 tries"
     evidence = Evidence(tuple(against), (grounds,) if any(series.enough for series in past.series) else ())
     return trust_in_words(evidence, is_warned=is_warned)
 
