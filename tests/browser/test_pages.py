@@ -256,7 +256,7 @@ BESIDE = {
     "capacity": {"measured-by-users": "capacity-response"},
     "cost": {"over-the-load-at-default": "cost-0"},
     "transfer": {"what-the-processor-time-costs": "transfer-methods"},
-    "transfers": {"all-of-them": "transfer-cost"},
+    "transfers": {"all-transfers": "transfer-cost"},
 }
 
 

@@ -36,7 +36,7 @@ def done(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def test_ready_counts_the_faults_of_a_command_and_keeps_its_output_apart(agent: str) -> None:
     ended = done([agent, "ready", "--", sys.executable, "-c", TOUCHING])
     assert (ended.returncode, ended.stdout) == (0, "touched\n")
-    faults = re.search(r"page faults (\d+) minor and \d+ major", ended.stderr)
+    faults = re.search(r"faults (\d+) minor, \d+ major", ended.stderr)
     assert faults, ended.stderr
     assert int(faults[1]) > PAGES
     assert ended.stderr.startswith(f"{sys.executable} -c import mmap")

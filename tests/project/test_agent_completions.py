@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from loadgo.hosts.delivery import find_agent_program
@@ -37,7 +38,8 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 def asked(*words: str) -> set[str]:
     """The words that a shell prints. The program is on its PATH."""
     path = f"{find_agent_program().path.parent}:/usr/bin:/bin"
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env={"PATH": path, "HOME": "/nonexistent"})
+    with TemporaryDirectory() as home:  # fish makes folders in it
+        done = subprocess.run(words, capture_output=True, text=True, check=True, env={"PATH": path, "HOME": home})
     return set(done.stdout.split())
 
 

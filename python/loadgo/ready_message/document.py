@@ -97,7 +97,7 @@ def _stage_message(ready: Ready, stage: Stage) -> str:
     phrases = [
         f"real {duration(real)}",
         f"CPU {duration(cpu)}{share}",
-        f"page faults {number(median('faults_minor'))} minor and {number(median('faults_major'))} major",
+        f"faults {number(median('faults_minor'))} minor, {number(median('faults_major'))} major",
         f"{len(runs)} runs" if len(runs) > 1 else "",
         _first_failure(runs),
     ]

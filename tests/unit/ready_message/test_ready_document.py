@@ -11,7 +11,7 @@ from support.command_runs import command_run
 from support.printed_rows import without_spans
 
 ONE_RUN = """\
-ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), page faults 106 minor and 0 major
+ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 minor, 0 major
 Trust: moderate: one run cannot give an interval (`-n 6` does). Else it is good:
 it did not wait for a processor for long.
 

@@ -65,7 +65,7 @@ fn report(name: &str, runs: &[Run], notes: &[String]) -> String {
     let bound = if peak <= own_peak_bytes() { "≤ " } else { "" };
     let mut lines = vec![
         format!(
-            "{name}: real {}, CPU {} ({}), page faults {} minor and {} major{medians}",
+            "{name}: real {}, CPU {} ({}), faults {} minor, {} major{medians}",
             span(real),
             figure_text(usage(cpu), span),
             usage(cpu).map_or_else(|| "–".into(), |cpu| share(cpu as f64, real as f64)),

@@ -87,7 +87,7 @@ pub const TYPED: [(&str, &str); 33] = [
 ];
 
 /// Whole scripts with one mistake.
-pub const WHOLE: [(&str, &str); 106] = [
+pub const WHOLE: [(&str, &str); 105] = [
     ("▶", "lines = ["),
     ("▶name = 'x'", "lines = ["),
     ("▶lines = []", "lines = ["),
@@ -130,7 +130,6 @@ pub const WHOLE: [(&str, &str); 106] = [
     ("lines = [{ keys = \"▶\\t\" }]", "write <Tab>"),
     ("lines = [{ keys = ▶'' }]", "keys = \"ihello<Esc>\""),
     ("lines = [{ keys = ▶7 }]", "keys = \"ihello<Esc>:wq<Enter>\""),
-    ("lines = [{ ▶keys = 'a', type = 'b' }]", "a line has no `keys`"),
     ("lines = [{ type = 'a', ▶shows = 'b' }]", "until = \"screen\""),
     ("lines = [{ keys = 'a', silence = '1s', ▶settle = '1s' }]", "until = \"screen\""),
     ("lines = [{ keys = 'a', shows = ▶'(' }]", r"'\('"),
