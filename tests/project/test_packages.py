@@ -135,7 +135,7 @@ def check_alone(root: Path) -> None:
     assert typed_in(root, "version").stdout == f"loadgo-agent {loadgo.__version__}\n"
     ready = typed_in(root, "ready", "--", "/usr/bin/loadgo-agent", "version")
     assert (ready.returncode, ready.stdout) == (0, f"loadgo-agent {loadgo.__version__}\n"), ready.stderr
-    assert re.match("r /usr/bin/loadgo-agent version", ready.stderr), ready.stderr
+    assert re.match("/usr/bin/loadgo-agent version: real ", ready.stderr), ready.stderr
     metered = typed_in(root, "meter", "--for", "100ms", "--meters", "none")
     assert "the processors' time:" in metered.stdout, metered.stderr
     doctor = typed_in(root, "doctor", "--full")

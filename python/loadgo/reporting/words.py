@@ -281,7 +281,11 @@ def _doubtful(summary: Summary) -> list[str]:
     outcomes = summary.everything.outcomes
     unconfirmed = outcomes.unconfirmed - outcomes.unseen
     return _counts(
-        (unconfirmed, "answer is unconfirmed: no prompt ended it", "answers are unconfirmed: no prompt ended them"),
+        (
+            unconfirmed,
+            "answer is unconfirmed: its end is not certain",
+            "answers are unconfirmed: their ends are not certain",
+        ),
         (
             outcomes.unseen,
             "key or burst changed nothing on the screen",

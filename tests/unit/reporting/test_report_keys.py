@@ -23,7 +23,7 @@ def keys_run(in_doubt: int, unseen: int) -> Tables:
     [
         (0, 1, "1 key or burst changed nothing on the screen", "unconfirmed"),
         (0, 3, "3 keys or bursts changed nothing on the screen", "unconfirmed"),
-        (2, 1, "2 answers are unconfirmed, 1 key or burst changed nothing on the screen", "3 answers"),
+        (2, 1, "2 answers are unconfirmed: their ends are not certain. 1 key or burst changed nothing", "3 answers"),
         (1, 0, "1 answer is unconfirmed", "changed nothing"),
     ],
 )

@@ -250,7 +250,7 @@ def test_answers_that_nobody_confirmed_are_told_behind_the_response_times() -> N
     outcomes = pl.Series(["unconfirmed"] * 3 + ["ok"] * 8, dtype=pl.Categorical)
     text = report(dataclasses.replace(run, interactions=run.interactions.with_columns(outcome=outcomes)), 200)
     assert text.startswith("11 users; everyone was served: p90 ")
-    assert ". 3 answers are unconfirmed: no prompt ended them. " in text.splitlines()[0]
+    assert ". 3 answers are unconfirmed: their ends are not certain. " in text.splitlines()[0]
 
 
 def test_sampled_usage_is_said_to_be_sampled() -> None:

@@ -140,9 +140,6 @@ fn name_end(notation: &str, at: usize) -> Result<usize, SyntaxMistake> {
 
 fn unknown(name: &str, at: usize) -> SyntaxMistake {
     let lower = name.to_ascii_lowercase();
-    let known = PLAIN_KEYS.map(|(name, _)| name).into_iter().chain(LETTER_KEYS.map(|(name, _)| name));
-    let known = known.chain(NUMBER_KEYS.map(|(name, _)| name)).chain(FUNCTION_KEYS.map(|(name, _)| name));
-    let longer = known.clone().find(|known| known.len() > 2 && lower.starts_with(known));
     if let Some(character) = shifted_character(&lower, name) {
         let message = format!("<{name}> is a character of its own: write {character}. Write <lt> for the character `<`");
         return SyntaxMistake::new(at, message);
@@ -150,6 +147,9 @@ fn unknown(name: &str, at: usize) -> SyntaxMistake {
     if let Some(character) = control_in_words(&lower) {
         return SyntaxMistake::new(at, format!("there is no key <{name}>; {character} with control is written <C-{character}>"));
     }
+    let known = PLAIN_KEYS.map(|(name, _)| name).into_iter().chain(LETTER_KEYS.map(|(name, _)| name));
+    let known = known.chain(NUMBER_KEYS.map(|(name, _)| name)).chain(FUNCTION_KEYS.map(|(name, _)| name));
+    let longer = known.clone().find(|known| known.len() > 2 && lower.starts_with(known));
     let right = match longer.or_else(|| nearest(&lower, known)) {
         Some(near) if !name.is_empty() => format!("did you mean <{}>?", capitalised(near)),
         _ => "names are <Esc>, <Enter>, <Tab>, <BS>, <Space>, <Up>, <PageDown>, <F1>, <C-x> (control), <M-x> (alt).".into(),
