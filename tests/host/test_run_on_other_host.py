@@ -222,7 +222,7 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     out = ended.stdout
     words = " ".join(out.split())
     assert "the agent was lost before its answer" in words
-    assert " until the meters were lost, " in words
+    assert " until the meters were lost" in words
     assert "then the meters were lost." in words
     tables = loadgo.tables(far.folder / "kept")
     assert run_toml(far)["outcome"] == "done"
