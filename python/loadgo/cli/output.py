@@ -65,10 +65,10 @@ def _shortage(error: BaseException) -> str:
     """The shortage in words, if the error is from want of memory, threads or files; empty for any other error."""
     if isinstance(error, MemoryError):
         return "there is no memory left for this process: raise its limit (ulimit -v), or make room"
-    is_refused = is_panic(error) and "WouldBlock" in str(error)
+    is_refused = _is_panic(error) and "WouldBlock" in str(error)
     if is_refused or any(words in str(error) for words in _NO_THREAD_WORDS):
         return "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
-    if not (isinstance(error, ImportError) or is_panic(error)):
+    if not (isinstance(error, ImportError) or _is_panic(error)):
         return ""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
@@ -77,7 +77,7 @@ def _shortage(error: BaseException) -> str:
     return ""
 
 
-def is_panic(error: BaseException) -> bool:
+def _is_panic(error: BaseException) -> bool:
     """Whether Rust code, of loadgo or of a library, has met an error that it does not handle."""
     return type(error).__module__ == "pyo3_runtime"
 

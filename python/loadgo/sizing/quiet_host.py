@@ -18,7 +18,7 @@ from loadgo.sizing.models.basis import usable_points
 from loadgo.sizing.models.demands import Demand, demands_of
 from loadgo.sizing.near_line import quiet_crossing
 from loadgo.sizing.neighbours import is_quiet
-from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NoNumberMeets, SearchGoal, SearchOutcome
+from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, SearchGoal, SearchOutcome, Undecided
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
 from loadgo.sizing.results import Neighbours, QuietCapacity
 from loadgo.sizing.trials import CapacityTrial
@@ -90,6 +90,6 @@ def _most_users(target: ModelTarget, demand: Demand, think_s: float) -> int:
 
 def _ends(outcome: SearchOutcome, goal: SearchGoal) -> tuple[int, int]:
     """The ends of the answer's interval; the upper end is 0 if it is not known."""
-    if isinstance(outcome, NoNumberMeets | EveryNumberMeets):
-        return (goal.fewest_users - 1,) * 2
-    return outcome.low, outcome.high or 0
+    if isinstance(outcome, CapacityFound | Undecided):
+        return outcome.low, outcome.high or 0
+    return (goal.fewest_users - 1,) * 2
