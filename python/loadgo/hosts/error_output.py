@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import IO
 
 MOST_KEPT_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 16
-_REST_TIMEOUT_S = 1.0
-"""Time for the rest of the output of an ended process, whose own processes may hold it open."""
+_REST_TIMEOUT_S, _FIRST_TIMEOUT_S = 1.0, 5.0
+"""Time for the rest of the output of an ended process, whose own processes may hold it open; and for the first of it.
+
+On a busy host the thread that reads it may be late.
+"""
 
 
 class ErrorOutput:
@@ -23,9 +27,12 @@ class ErrorOutput:
     def last_part(self) -> bytes:
         """The last part of the output. It is whole once the process has ended."""
         self._thread.join(_REST_TIMEOUT_S)
+        if not self._kept:
+            self._thread.join(_FIRST_TIMEOUT_S)
         return self._kept
 
     def _read(self) -> None:
         with self._pipe:
-            while piece := self._pipe.read(_PIECE_BYTES):
+            # Not `pipe.read`: a pipe with a buffer returns nothing before all of the piece has come.
+            while piece := os.read(self._pipe.fileno(), _PIECE_BYTES):
                 self._kept = (self._kept + piece)[-MOST_KEPT_BYTES:]
