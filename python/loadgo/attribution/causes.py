@@ -20,6 +20,7 @@ from loadgo.decomposition.parts import per_interaction
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.errors import BadArgument
 from loadgo.measures.account import RunAccount
+from loadgo.measures.trust import Evidence, unanswered_in_words
 from loadgo.stats.factors import exponential, exponential_interval
 from loadgo.stats.resample import Floats, drawn, interval_of
 from loadgo.stats.shapley import MOST_CHANGES, effects, strongest_interaction
@@ -56,7 +57,14 @@ def taken_apart(
         bookkeeping=meter_chains,
         roads=(*roads_of(accounts[NO_CHANGES], accounts[-1], paired=True), *further_roads),
         notes=missing_notes,
+        evidence=Evidence(_unanswered([account for machine_accounts in accounts for account in machine_accounts])),
     )
+
+
+def _unanswered(accounts: Sequence[RunAccount]) -> tuple[str, ...]:
+    """The reason for doubt that lines had no answer, if any had none."""
+    count = sum(account.unanswered for account in accounts)
+    return (unanswered_in_words(count, round(sum(account.interactions for account in accounts))),) if count else ()
 
 
 def check_changes(changes: tuple[Change, ...], runs: int) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loadgo.attribution.results import Cause, Caused, Change, Pair, Speedup
+from loadgo.attribution.results import INTERACTION_SHARE, Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _NO_EFFECT_SHARE = 0.0005
 """A factor that differs from 1 by less than this counts as no effect."""
+_NO_INTERACTION = f"No change's factor surely depends on the others by more than {100 * INTERACTION_SHARE:.0f} %."
 _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
 _ELAPSED_MEANING = (
@@ -88,8 +90,8 @@ def _trust(speedup: Speedup, *, is_warned: bool) -> str:
     has_intervals = speedup.runs >= FEWEST_UNITS
     against = [] if has_intervals else [f"{runs} give no intervals, so chance may explain a small factor"]
     grounds = [f"the 95 % intervals are from {runs}"] if has_intervals else []
-    grounds += [] if speedup.measured else [A_MODEL]
-    return trust_in_words(speedup.evidence.and_also(against, grounds), is_warned=is_warned)
+    evidence = speedup.evidence.and_also(against, grounds)
+    return trust_in_words(evidence if speedup.measured else replace(evidence, scope=A_MODEL), is_warned=is_warned)
 
 
 def _about(speedup: Speedup) -> str:
@@ -163,13 +165,19 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         *([Column("95 % interval", tuple(map(read_interval, intervals)))] if any(intervals) else []),
         Column("made first", (*(read_factor(row.first) for row in rows), ""), spare=1),
         Column("made last", (*(read_factor(row.last) for row in rows), ""), spare=1),
-        Column("interacts", (*("yes" if row.interacts else "" for row in rows), ""), spare=2),
+        *([Column("interacts", (*map(_interacts, rows), ""), spare=2)] if any(row.interacts for row in rows) else []),
         Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
     ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"
     title = f"Causes: what each change did to {caused.measure} ({ends})"
     lead = _ELAPSED_MEANING if caused.measure == "elapsed" else ""
-    return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,), lead=lead)
+    has_partners = len(rows) > 1 and not any(row.interacts for row in rows)
+    foot = f"Left out: interacts. {_NO_INTERACTION}" if has_partners else ""
+    return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,), lead=lead, foot=foot)
+
+
+def _interacts(cause: Cause) -> str:
+    return "yes" if cause.interacts else ""
 
 
 def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:

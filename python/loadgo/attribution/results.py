@@ -99,6 +99,6 @@ class Speedup(Result, presented_by="loadgo.attribution.presentation:presentation
     fit_warnings: tuple[str, ...] = ()
     """The warnings that are reasons to doubt the fit of a fitted machine."""
     evidence: Evidence = NO_EVIDENCE
-    """The evidence of the runs that existed before, for and against their figures."""
+    """The evidence of the runs for and against their figures."""
     conditions: str = ""
     """How long the users type, and the part of the runs that the figures are of; empty for runs that existed before."""

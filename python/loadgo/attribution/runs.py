@@ -121,4 +121,4 @@ def _account(load: Load, machine: Machine, seed: int, folder: Path, stop: thread
         side = side_of_runs("", (tables(done),), "all" if load.duration is None else "steady", load.tariff, {})
     if not side.accounts:
         raise BadArgument(f"nobody typed anything with {machine.changes}")
-    return side.accounts[0]
+    return replace(side.accounts[0], unanswered=side.unanswered)

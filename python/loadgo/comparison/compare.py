@@ -22,6 +22,7 @@ from loadgo.measures.record_checks import RunCheck, checks_of, worst
 from loadgo.notation.figures import setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
+from loadgo.published.finding import contradictions_in_words
 from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
@@ -318,7 +319,7 @@ def _document_check(side: Side) -> RunCheck:
     findings = findings_of(side)
     if not findings:
         return RunCheck(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
-    words = "it contradicts itself: " + "; ".join(
+    words = f"{contradictions_in_words(findings)}: " + "; ".join(
         f"{finding.relation.name} ({setting(failure.left)} for {setting(failure.right)})"
         for finding in findings
         for failure in (finding.remaining or finding.failures)[:1]

@@ -23,7 +23,7 @@ from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
-from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, with_classes
+from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, with_classes
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.run_file import start_in
 from loadgo.stats.resample import Interval
@@ -87,6 +87,7 @@ class Side:
     extrapolated: tuple[ExtrapolatedUser, ...] = ()
     """Users who died, with the number of their missing interactions."""
     unanswered: int = 0
+    """Number of lines that had no answer."""
     fault_source: str = ""
     """A phrase that says where the time of page faults comes from. Empty if the time is not known."""
     document: str = ""
@@ -214,7 +215,7 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
         account=account_of(tables, stretch, meters, rows, run_tariff),
         stretch=stretch,
         extrapolated=extrapolated,
-        unanswered=int(typed["response_ns"].null_count()),
+        unanswered=int(typed.select((IS_UNANSWERED & ~IS_UNSEEN).sum()).item()),
         fault_source=source,
         currency=run_tariff.currency,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, runs_a_side
 from loadgo.decomposition.roads import disagreeing
-from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
+from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words, unanswered_in_words
 from loadgo.notation.figures import counted
 
 
@@ -18,7 +18,8 @@ def comparison_trust(comparison: Comparison, *, is_warned: bool) -> str:
     if not comparison.rows.whole and not comparison.chains:
         return ""
     grounds = (*_interval_grounds(comparison), *_check_grounds(comparison), *_quiet_grounds(comparison))
-    evidence = Evidence(tuple(_against(comparison)), grounds)
+    scope = A_MODEL if all(side.kind == "machine" for side in (comparison.a, comparison.b)) else ""
+    evidence = Evidence(tuple(_against(comparison)), grounds, scope)
     return trust_in_words(evidence, is_warned=is_warned, is_low=not _has_intervals(comparison))
 
 
@@ -45,6 +46,9 @@ def _against(comparison: Comparison) -> list[str]:
         f"in {side.name} other programs had {work.in_words} of the processors' time"
         for side in sides
         if (work := side.other_work) is not None and work.level == "partly busy"
+    ]
+    reasons += [
+        f"in {side.name} {unanswered_in_words(side.unanswered, len(side.rows))}" for side in sides if side.unanswered
     ]
     return reasons
 
@@ -74,7 +78,7 @@ def _quiet_grounds(comparison: Comparison) -> list[str]:
     """The phrase on other work: that nothing else ran on simulated machines, or that the hosts were quiet."""
     sides = (comparison.a, comparison.b)
     if all(side.kind == "machine" for side in sides):
-        return ["both sides are simulated, so nothing else ran", A_MODEL]
+        return ["both sides are simulated, so nothing else ran"]
     works = [side.other_work for side in sides if side.kind == "host"]
     if works and all(work is not None and work.level == "quiet" for work in works):
         return ["the host was quiet" if len(works) == 1 else "the host was quiet in both"]

@@ -18,7 +18,7 @@ JSON_KEYS: Keys = {
     Priced: "tariff interaction user_hour megabit_out=megabit uncharged items",
     Figure: "value interval",
     Item: "name quantity amount",
-    Row: "name interactions each parts total user_hour megabit",
+    Row: "name interactions measured each parts total user_hour megabit",
 }
 
 

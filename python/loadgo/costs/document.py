@@ -13,12 +13,12 @@ from loadgo.costs.row_pictures import row_pictures
 from loadgo.costs.trust import costs_trust, curve_trust
 from loadgo.costs.words import (
     COST_SENTENCE_STARTS,
-    FEW_NOTE,
-    FEW_TEXT,
+    FEW_MEANING,
     INTERVAL_NOTE,
     NO_INTERVALS_NOTE,
     UNKNOWN_COST_ANSWER,
     interval,
+    is_sum_told,
     is_told,
     of_scale,
     tariffs_in_words,
@@ -27,6 +27,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import (
     NOT_MEASURED,
+    TOO_FEW_TEXT,
     counted,
     digits,
     duration,
@@ -116,8 +117,6 @@ def notes(costs: Costs) -> list[tuple[str, str]]:
     lines += _uncharged(costs.points)
     has_intervals = any(priced.interaction.interval for priced in priced_uses)
     lines.append(("Intervals", INTERVAL_NOTE if has_intervals else NO_INTERVALS_NOTE))
-    if len(costs.points) == 1 and any(not is_told(row) for row in priced_uses[0].rows):
-        lines.append(("Few", FEW_NOTE))
     if len(costs.points) == 1 and (hidden := len(priced_uses[0].rows) - len(shown(priced_uses[0]))):
         lines.append(
             ("Left out", f"{hidden:,} rows with lower costs; the JSON has them. The {_MOST_ROWS} dearest are shown.")
@@ -164,7 +163,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         Column(costs.by, tuple(row.name for row in rows)),
         Column("interactions", tuple(number(row.interactions) for row in rows), spare=3),
         Column(of_scale(scale), tuple(_told(row, money(row.each.value, currency, scale)) for row in rows)),
-        Column("95 %", tuple(interval(row.each.interval, currency, scale) for row in rows), spare=2),
+        Column("95 %", tuple(_told(row, interval(row.each.interval, currency, scale)) for row in rows), spare=2),
     ]
     if costs.by == "user" or priced.interaction.interval is None:
         del columns[-1]
@@ -174,15 +173,29 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
     columns += [
         Column("a user's hour", tuple(_told(row, money(row.user_hour, currency)) for row in rows), spare=5),
         Column("a megabit out", tuple(_told(row, money(row.megabit, currency)) for row in rows), spare=6),
-        Column("together", tuple(money(row.total, currency) for row in rows), spare=1),
-        Column("share", tuple(share(row.total / total if row.total is not None and total else None) for row in rows)),
+        Column("together", tuple(_sum_told(row, money(row.total, currency)) for row in rows), spare=1),
+        Column("share", tuple(_sum_told(row, _share_of(row.total, total)) for row in rows)),
     ]
-    return Table(f"By {costs.by}, at {priced.tariff.label}", tuple(columns), total_rows=1, charts=("cost-rows",))
+    return Table(
+        f"By {costs.by}, at {priced.tariff.label}",
+        tuple(columns),
+        total_rows=1,
+        charts=("cost-rows",),
+        absent={TOO_FEW_TEXT: FEW_MEANING},
+    )
 
 
 def _told(row: Row, text: str) -> str:
     """The text of a mean, or a word for a row with too few interactions for one."""
-    return text if is_told(row) else FEW_TEXT
+    return text if is_told(row) else TOO_FEW_TEXT
+
+
+def _sum_told(row: Row, text: str) -> str:
+    return text if is_sum_told(row) else TOO_FEW_TEXT
+
+
+def _share_of(amount: float | None, total: float | None) -> str:
+    return share(amount / total if amount is not None and total else None)
 
 
 def shown(priced: Priced) -> list[Row]:

@@ -84,7 +84,7 @@ def fairness_json(fairness: Fairness) -> str:
 
 
 def _warnings(fairness: Fairness) -> tuple[str, ...]:
-    """The warnings of the runs of both sides."""
+    """The warnings of the runs or the documents of both sides."""
     return tuple(dict.fromkeys((*fairness.a.warnings, *fairness.b.warnings)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from loadgo.comparison.printed_side import is_printed, printed_side
+from loadgo.comparison.printed_side import EXTRAPOLATED, findings_of, is_printed, printed_side
 from loadgo.costs.priced import priced
 from loadgo.costs.runs import found_runs
 from loadgo.errors import BadArgument
@@ -15,6 +15,7 @@ from loadgo.measures.charged_use import RunUse, use_of
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.run_warnings import RunFacts, facts_of, warnings_of_runs
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
+from loadgo.published.finding import contradictions_in_words
 from loadgo.records.conditions import script_lines
 from loadgo.records.phases import PHASE_CHOICES
 
@@ -54,7 +55,7 @@ class Side:
     """The script's lines and their commands. Empty for a published document."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    """The warnings that stand over the runs."""
+    """The warnings that stand over the runs, or over the published document."""
     facts: tuple[RunFacts, ...] = ()
     """The facts about the runs on which trust in them depends. Empty for a published document."""
 
@@ -135,8 +136,16 @@ def _printed(printed: PrintedSide, tariff: str | None) -> Side:
         means=means,
         use=None,
         lines=(),
-        notes=printed.notes,
+        notes=tuple(note for note in printed.notes if not note.startswith(EXTRAPOLATED)),
+        warnings=_document_warnings(printed),
     )
+
+
+def _document_warnings(printed: PrintedSide) -> tuple[str, ...]:
+    """The warnings that the printed column's document contradicts itself, and that a part of it is extrapolated."""
+    clause = contradictions_in_words(findings_of(printed))
+    contradictory = (f"{clause}: see `loadgo reproduce {printed.document}`.",) if clause else ()
+    return (*contradictory, *(f"{printed.name}: {note}" for note in printed.notes if note.startswith(EXTRAPOLATED)))
 
 
 def _cpu_charge(name: str, tariff: Tariff, cpu_ns: float | None) -> ShiftCharge:

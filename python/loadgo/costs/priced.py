@@ -54,6 +54,8 @@ class Row:
     """The cost of an hour of a user who types only these lines."""
     megabit: float | None
     """The cost of a million bits of output."""
+    measured: int
+    """Number of the interactions with every charged quantity known; the means are of these."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,7 @@ def _row(
         parts=parts,
         total=total,
         user_hour=_per(total, float(sums["present_ns"]), HOUR_NS * present_ratio),
+        measured=min([int(count), *(int(sums[f"{rate.quantity} known"]) for rate in rates)]),
         megabit=_per(total, 0.0 if output_bytes is None else output_bytes * count, MEGABIT_BYTES),
     )
 

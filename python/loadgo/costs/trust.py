@@ -48,7 +48,7 @@ def fairness_trust(fairness: Fairness, warnings: Sequence[str]) -> str:
     facts = [run for side in sides for run in side.facts]
     has_intervals = any(price.levels[fairness.measure].interval for price in fairness.prices)
     printed = [side.name for side in sides if side.use is None]
-    against = [f"the figures of {in_words(printed)} are printed, and cannot be checked"] if printed else []
+    against = [f"the figures of {in_words(printed)} are printed, and no records can check them"] if printed else []
     against += _doubt(facts, has_intervals=has_intervals)
     evidence = (evidence_of(facts) if facts else NO_EVIDENCE).and_also(against, _resampled(has_intervals))
     return trust_in_words(evidence, is_warned=bool(warnings), is_low=not has_intervals)

@@ -21,9 +21,8 @@ NO_INTERVALS_NOTE = (
     f"There are none: they need {FEWEST_UNITS} users, or {FEWEST_UNITS * FEWEST_STRETCH_INTERACTIONS} interactions."
 )
 
-FEW_TEXT = "few"
-"""The cell of a cost that rests on too few interactions."""
-FEW_NOTE = f"few: under {FEWEST_UNITS} interactions and no interval, too few to say what one costs. Sums contain them."
+FEW_MEANING = f"fewer than {FEWEST_UNITS} measured interactions, too few to tell what one costs"
+"""The meaning of `few` in a table of costs."""
 
 _SCALES = {1: "an interaction", COUNTED_AT_LOW_PRICES: "cost of 1,000,000"}
 
@@ -35,8 +34,13 @@ def cost_by(by: str, tariff: Tariff) -> str:
 
 
 def is_told(row: Row) -> bool:
-    """Whether the cost of a mean interaction can be told: it has an interval, or enough interactions."""
-    return row.each.interval is not None or row.interactions >= FEWEST_UNITS
+    """Whether the cost of a mean interaction can be told: enough of the interactions were measured."""
+    return row.measured >= FEWEST_UNITS
+
+
+def is_sum_told(row: Row) -> bool:
+    """Whether the cost of all the interactions can be told: all were measured, or enough to stand for the others."""
+    return is_told(row) or row.measured == row.interactions
 
 
 def of_scale(scale: int) -> str:

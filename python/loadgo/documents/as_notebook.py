@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined
 
+from loadgo.documents.absent_words import with_absent_explained
 from loadgo.documents.as_html import template
 from loadgo.documents.document import Document, Points
 from loadgo.documents.prose import prose
@@ -36,7 +37,7 @@ def notebook_html(document: Document, titles: Sequence[str], chart: Chart | None
     """
     table = _main_table(document, titles)
     hidden = 0 if table is None else max(0, len(table.columns[0].cells) - _MOST_ROWS)
-    table = None if table is None else _shortened(table)
+    table = None if table is None else with_absent_explained(_shortened(table))
     try:
         picture = None if chart is None else _picture(chart)
     except LoadgoError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from loadgo.documents.absent_words import with_absent_explained
 from loadgo.documents.document import Section
 from loadgo.documents.table import Table
 
@@ -24,7 +25,7 @@ def with_fitted_tables(sections: Sequence[Section], width: int, *, has_columns: 
     shown: list[Section] = []
     for section in sections:
         if isinstance(section, Table) and not section.as_printed:
-            section = section.fitting(width)
+            section = with_absent_explained(section.fitting(width))
             if section.left_out:
                 sentence = f"Not shown in {width} characters: {', '.join(section.left_out)}."
                 section = replace(section, foot="\n".join(filter(None, (section.foot, f"{sentence} {remedy}".strip()))))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from loadgo.documents.absent_words import with_absent_explained
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks
 from loadgo.documents.section import id_of
 from loadgo.documents.table import Column, Table
@@ -83,7 +84,7 @@ def contents(document: Document, sections: Sequence[PageSection]) -> list[tuple[
 
 def _section(part: ShownPart, charts: tuple[Chart, ...]) -> PageSection:
     title = "" if isinstance(part, Remarks) else part.title
-    shown = _with_intervals_below(part) if isinstance(part, Table) else part
+    shown = with_absent_explained(_with_intervals_below(part)) if isinstance(part, Table) else part
     return PageSection(part.id or id_of(title), title, shown, charts, part.folded)
 
 

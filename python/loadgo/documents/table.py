@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from loadgo.documents.section import SectionPlace, Shown
@@ -94,6 +94,8 @@ class Table(SectionPlace):
     """Whether a table `as_printed` without headings shows the second half of its rows beside the first."""
     foot: str = ""
     """A sentence below the table, such as the number of rows that it leaves out. Each line is a paragraph."""
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """The meaning in this table of a word that stands in place of a figure, where it is not the usual one."""
     left_out: tuple[str, ...] = ()
     """Headings of the columns that a narrow page has no room for."""
 

@@ -83,7 +83,9 @@ def _trust(fit: Fit) -> str:
         against.append("it is a copy of another model, not of a measured host")
     if users:
         against.append(fitted_doubt(users))
-    return trust_in_words(Evidence((*fit.evidence.against, *against), tuple(grounds)), is_warned=bool(fit.warnings))
+    return trust_in_words(
+        Evidence((*fit.evidence.against, *against), tuple(grounds), fit.evidence.scope), is_warned=bool(fit.warnings)
+    )
 
 
 def _named_runs(runs: Sequence[str]) -> str:

@@ -48,6 +48,8 @@ class RunAccount:
 
     alone: bool = True
     """Whether all busy time belongs to these interactions; false on a host, where other programs may run."""
+    unanswered: int = 0
+    """Number of simulated interactions without an answer: they are in no mean response."""
 
     @property
     def cpu_ns(self) -> float | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_warnings import RunFacts, facts_of
-from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt
+from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, unanswered_in_words
 from loadgo.notation.figures import counted, duration, number, share
 
 if TYPE_CHECKING:
@@ -23,14 +23,21 @@ def evidence_of_runs(runs: Sequence[Tables], stretches: Sequence[Stretch]) -> Ev
 def evidence_of(facts: Sequence[RunFacts]) -> Evidence:
     """The same, from the facts about the runs."""
     return Evidence(
-        against=(*_other_work(facts), *_unchecked(facts), *_fitted(facts)),
-        grounds=tuple(filter(None, (_drivers(facts), _law(facts), _lost(facts), _quiet(facts), _model(facts)))),
+        against=(*_unanswered(facts), *_other_work(facts), *_unchecked(facts), *_fitted(facts)),
+        grounds=tuple(filter(None, (_drivers(facts), _law(facts), _lost(facts), _quiet(facts)))),
+        scope=A_MODEL if facts and all(map(is_simulated, facts)) else "",
     )
 
 
 def is_simulated(facts: RunFacts) -> bool:
     """Whether the run was on a simulated machine."""
     return facts.system.get("kind") == "machine"
+
+
+def _unanswered(facts: Sequence[RunFacts]) -> list[str]:
+    """The reason that lines had no answer, if any had none."""
+    count = sum(run.unanswered for run in facts)
+    return [unanswered_in_words(count, sum(run.sent for run in facts))] if count else []
 
 
 def _other_work(facts: Sequence[RunFacts]) -> list[str]:
@@ -94,7 +101,3 @@ def _quiet(facts: Sequence[RunFacts]) -> str:
 
 def _is_quiet(work: OtherWork | None) -> bool:
     return work is not None and work.level == "quiet"
-
-
-def _model(facts: Sequence[RunFacts]) -> str:
-    return A_MODEL if facts and all(map(is_simulated, facts)) else ""

@@ -22,6 +22,7 @@ from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
 from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
 from loadgo.records.fleet_tables import tables_of_load
+from loadgo.records.interactions import IS_UNANSWERED, IS_UNSEEN
 from loadgo.records.phases import Stretch, classified_in
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ class RunFindings:
     prediction: Prediction | None
     drivers: tuple[DriverFigures, ...]
     """The drivers of a run with several."""
+    sent: int
+    """Number of lines that were sent, without those whose answer nobody can see."""
+    unanswered: int
+    """Number of these lines that had no answer."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     tables = tables_of_load(tables)
     rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
     run = describe_run(tables)
+    seen = rows.filter(~IS_UNSEEN)
     findings = RunFindings(
         driver=driver_audit(rows, total, tables, None),
         losses=group_losses(tables.lost, tables.conditions),
@@ -102,6 +108,8 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         fit_warnings=tables.fit_warnings,
         prediction=tables.prediction,
         drivers=drivers_figures(tables.conditions),
+        sent=len(seen),
+        unanswered=int(seen.select(IS_UNANSWERED.sum()).item()),
     )
     return _facts(run, findings)
 
@@ -118,6 +126,8 @@ def facts_in(summary: Summary) -> RunFacts:
         fit_warnings=summary.fit_warnings,
         prediction=summary.prediction,
         drivers=summary.drivers,
+        sent=summary.everything.response.count,
+        unanswered=summary.everything.response.count - summary.everything.response.answered,
     )
     return _facts(summary.run, findings)
 

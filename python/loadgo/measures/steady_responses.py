@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.usage import outcomes_of
-from loadgo.records.interactions import IS_MEASURED, IS_UNSEEN, RESPONSE_NS
+from loadgo.records.interactions import IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, RESPONSE_NS
 from loadgo.stats.quantiles import Quantile, response_quantile
 
 HEADLINE_PROBABILITY = 0.9
@@ -31,8 +31,7 @@ def headline_of(interactions: pl.DataFrame) -> Headline:
     measured = interactions.filter(IS_MEASURED)
     steady = measured.filter(pl.col("phase").cast(pl.String) == "steady")
     rows = steady if len(steady) else measured
-    unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
     seen = rows.filter(~IS_UNSEEN).with_columns(RESPONSE_NS)
-    responses = seen.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns")))
+    responses = seen.select(pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns")))
     p90 = response_quantile(np.sort(responses.to_series().cast(pl.Float64).to_numpy()), HEADLINE_PROBABILITY)
     return Headline(p90, outcomes_of(rows).errors, len(rows))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadgo.notation.figures import capitalized, people
+from loadgo.notation.figures import capitalized, counted, number, people
 
 NOTHING_ELSE_RAN = "the machine is simulated, so nothing else ran"
-A_MODEL = "it is what the model does, and no machine was measured"
-"""The ground of a simulated result: a reader must not take it for a measurement."""
+A_MODEL = "The trust is in the simulation alone; that a real machine does the same was not measured"
+"""The scope of the trust in a simulated result: a reader must not take it for a measurement."""
 WIDE_SHARE = 0.1
 """Half of an interval that is more than this share of its figure is named as a reason for doubt."""
 
@@ -24,10 +24,12 @@ class Evidence:
 
     against: tuple[str, ...] = ()
     grounds: tuple[str, ...] = ()
+    scope: str = ""
+    """A sentence on what the trust covers and what it does not, without its full stop."""
 
     def and_also(self, against: Sequence[str] = (), grounds: Sequence[str] = ()) -> Evidence:
         """The evidence with further phrases of both kinds behind its own."""
-        return Evidence((*self.against, *against), (*self.grounds, *grounds))
+        return Evidence((*self.against, *against), (*self.grounds, *grounds), self.scope)
 
 
 NO_EVIDENCE = Evidence()
@@ -46,16 +48,19 @@ def verdict_in_words(against: Sequence[str], *, is_warned: bool, is_low: bool = 
 
 
 def trust_in_words(evidence: Evidence, *, is_warned: bool, is_low: bool = False) -> str:
-    """The line on trust: the verdict, and a sentence with what speaks for the result."""
+    """The line on trust: the verdict, a sentence with what speaks for the result, and what the trust covers."""
     verdict, grounds = (
         verdict_in_words(evidence.against, is_warned=is_warned, is_low=is_low),
         "; ".join(evidence.grounds),
     )
-    if not grounds:
-        return f"{verdict}."
-    if verdict == "high":
-        return f"{verdict}. {capitalized(grounds)}."
-    return f"{verdict}. {'What holds' if verdict.startswith('low') else 'Else it is good'}: {grounds}."
+    if grounds and verdict != "high":
+        grounds = f"{'What holds' if verdict.startswith('low') else 'Else it is good'}: {grounds}"
+    return ". ".join(filter(None, (verdict, capitalized(grounds), evidence.scope))) + "."
+
+
+def unanswered_in_words(count: int, lines: int) -> str:
+    """The phrase that `count` of these lines had no answer."""
+    return f"{number(count)} of {counted(lines, 'line')} had no answer"
 
 
 def fitted_doubt(users: Sequence[int]) -> str:

@@ -216,6 +216,6 @@ def _scaled(amount: float | None, units: Sequence[tuple[float, str]]) -> str:
     return f"{figure} {unit}".rstrip()
 
 
-def with_micro_sign(text: str) -> str:
-    """A text of the measuring library, such as `21 us late`, with the sign that reports write: `21 µs late`."""
-    return re.sub(r"(?<=\d)( ?)us\b", r"\1µs", text)
+def with_usual_times(text: str) -> str:
+    """A text of the measuring library, such as `33298 us late`, with times as reports write them: `33.3 ms late`."""
+    return re.sub(r"(?<![\w.])(\d+(?:\.\d+)?) ?us\b", lambda match: duration(1e3 * float(match[1])), text)

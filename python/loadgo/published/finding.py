@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from loadgo.notation.figures import counted
 from loadgo.published.claims import Claim
 from loadgo.published.document import Relation
 
@@ -61,3 +63,13 @@ class Finding:
     def degree(self) -> Degree:
         """The worst of its failures."""
         return "contradiction" if any(f.degree == "contradiction" for f in self.failures) else "last digit"
+
+
+def contradictions_in_words(findings: Sequence[Finding]) -> str:
+    """The clause on the contradictions of one document: `NAME contradicts itself in 5 places`; empty without any."""
+    if not findings:
+        return ""
+    slight = sum(finding.degree == "last digit" for finding in findings)
+    which = "all" if slight == len(findings) else f"{slight} of them"
+    only = f", {which} in the last digit alone" if slight else ""
+    return f"{findings[0].document} contradicts itself in {counted(len(findings), 'place')}{only}"

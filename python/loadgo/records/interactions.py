@@ -40,6 +40,8 @@ CPU_NS = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns")
 """Processor time, user and system; null if it was not measured."""
 RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")
 """Time from the sending to the prompt; null if no prompt came."""
+IS_UNANSWERED = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
+"""Whether a line of `with_classes` had no answer: it timed out, or its session died before."""
 LATENESS_NS = (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("lateness_ns")
 """Time between the instant when the line was due and its sending."""
 PROMPTED_NS = _ns("sent_ns") - _ns("typing_ns") - _ns("think_ns")

@@ -12,7 +12,7 @@ from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import in_words, with_micro_sign
+from loadgo.notation.figures import in_words, with_usual_times
 from loadgo.notation.terms import meter_name
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
     if here and full:
         columns = (
             Column("available", tuple(map(_name, here)), kind="words"),
-            Column("how", tuple(with_micro_sign(ability.how) for ability in here), kind="words"),
+            Column("how", tuple(with_usual_times(ability.how) for ability in here), kind="words"),
         )
         sections.append(Table("Available", columns))
     elif here:
@@ -137,7 +137,7 @@ def _missing_items(missing: Sequence[Ability]) -> list[tuple[str, ...]]:
 
 def _missing_item(ability: Ability, hosts: str) -> tuple[str, ...]:
     """An ability that is missing in whole or in part: what there is instead, why, and the whole remedy."""
-    lines = [f"instead: {with_micro_sign(ability.how)}"] if ability.how else []
+    lines = [f"instead: {with_usual_times(ability.how)}"] if ability.how else []
     lines += [f"why: {ability.why_not}"] if ability.why_not else []
     if ability.remedy or not hosts:
         lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")

@@ -14,8 +14,8 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.measures.run_remarks import remarks_note, words_note
-from loadgo.notation.figures import NOT_MEASURED, quantile
+from loadgo.measures.run_remarks import CELL_MEANINGS, remarks_note, words_note
+from loadgo.notation.figures import NEVER_TEXT, NOT_MEASURED, TOO_FEW_TEXT, quantile
 
 if TYPE_CHECKING:
     from loadgo.records.runs import RecordedRun
@@ -51,7 +51,7 @@ def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document
     figures = [_p90_and_remarks(run) for run in shown]
     p90s, remarks = tuple(p90 for p90, _ in figures), tuple(text for _, text in figures)
     table, note = run_table(shown, p90s, remarks), remarks_note(remarks)
-    words = words_note([*p90s, *(run.outcome for run in shown)])
+    words = words_note(run.outcome for run in shown)
     meanings = (f"Words: {words}." if words else "", f"Remarks: {note}" if note else "")
     return Document("runs", runs_answer(runs, len(shown)), (table,), about=tuple(filter(None, meanings)))
 
@@ -81,7 +81,8 @@ def run_table(runs: Sequence[RecordedRun], p90s: tuple[str, ...], remarks: Seque
     ]
     if any(remarks):
         columns.append(remarks_column(remarks))
-    return Table("", tuple(columns), name_width=columns[0].width)
+    absent = {word: CELL_MEANINGS[word] for word in (TOO_FEW_TEXT, NEVER_TEXT)}
+    return Table("", tuple(columns), name_width=columns[0].width, absent=absent)
 
 
 def remarks_column(remarks: Sequence[str]) -> Column:

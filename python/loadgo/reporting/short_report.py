@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from loadgo.documents.table import Table
-from loadgo.measures.summary import CommandSummary, Summary
+from loadgo.measures.summary import Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.driver_table import DRIVERS_TABLE
@@ -26,7 +26,7 @@ from loadgo.reporting.processor_time_words import (
 )
 from loadgo.reporting.view import View
 from loadgo.reporting.words import fine_print
-from loadgo.stats.quantiles import Response, samples_needed
+from loadgo.stats.quantiles import Response
 
 MOST_COMMANDS = 12
 """Rows of commands in the short report, so that it has at most 40 lines of 100 characters."""
@@ -187,7 +187,6 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
         *_facts(summary),
         *_kept_notes(summary, view),
         *(("Fail if", result.text) for result in summary.fail_if if not result.failed),
-        *_signs(summary),
         *_limits(summary, view),
         ("More", _rest(run)),
     ]
@@ -244,27 +243,6 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     kept |= {"Lost"} if summary.losses else set()
     kept |= {COVERAGE_LABEL} if covers_far_less_or_more(summary) else set()
     return [note for note in fine_print(summary, view) if note[0] in kept]
-
-
-def _signs(summary: Summary) -> list[Note]:
-    """The meanings of the signs that stand in the table of responses."""
-    rows = [*summary.commands, summary.everything]
-    states = {measured.state for row in rows for measured in row.response.quantiles}
-    if without_load(summary) or not summary.everything.response.count:
-        return []
-    meanings = {
-        "few": _few(rows),
-        "never": "so many lines were never answered that this quantile has no time" if "never" in states else "",
-    }
-    return [(sign, f"{meaning}.") for sign, meaning in meanings.items() if meaning]
-
-
-def _few(rows: Sequence[CommandSummary]) -> str:
-    """The number of answers that a quantile needs, for those of the table with too few in a row; empty if none has."""
-    measured = [quantile for row in rows for quantile in row.response.quantiles if quantile.name in _SHOWN_QUANTILES]
-    few = sorted({quantile.probability for quantile in measured if quantile.state == "too few samples"})
-    needs = [f"p{100 * probability:g} needs {samples_needed(probability)}" for probability in few]
-    return f"too few answers for this quantile: {', '.join(needs)}" if needs else ""
 
 
 def _limits(summary: Summary, view: View) -> list[Note]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, number, people, seconds
+from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, digits, number, people, seconds
 from loadgo.notation.terms import category_name, category_term
 from loadgo.reporting.simulation_trust import simulation_trust
 from loadgo.running.json_keys import JSON_KEYS
@@ -19,10 +19,9 @@ from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigu
 
 _EXACT_PERCENT = 0.0005
 """Half-widths of intervals below this many percent are shown as 0: such a figure is exact but for rounding."""
-_SHORT = "short"
-"""The cell of a figure for which the run is too short."""
-_REASONS = {"too few": _SHORT, "too short a run": _SHORT}
+_REASONS = {"too few": TOO_FEW_TEXT, "too short a run": TOO_FEW_TEXT}
 """Short reasons in a column for a missing figure; any other reason is a dash."""
+_FEW_MEANING = "the simulation has too few interactions for the figure and its interval"
 _BATCH_NEED = re.compile(r"too few: \d+ interactions a batch, (\d+) needed")
 """The reason for a missing figure whose batches are too small."""
 _RUN_BATCHES = 45
@@ -53,7 +52,7 @@ def simulation_document(simulation: Simulation) -> Document:
         warnings=warnings,
         about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
-        notes=(*_short(simulation), *(("Laws", line) for line in _laws(simulation))),
+        notes=tuple(("Laws", line) for line in _laws(simulation)),
     )
 
 
@@ -108,30 +107,21 @@ def _about(simulation: Simulation) -> str:
     )
 
 
-def _short(simulation: Simulation) -> list[tuple[str, str]]:
-    """The meaning of `short`, and for quantiles the length of a run that has them; empty without such a figure."""
-    rows = _rows(simulation)
-    lacking = [figure for row in rows for _, figure in _responses(row) if _is_short(figure)]
-    if not lacking:
-        return []
+def _few_meaning(simulation: Simulation) -> str:
+    """The meaning of `few`, with the length of a run that has the quantiles of all users."""
     everyone = [
         f"{name} {number(needed)}"
         for name, figure in _responses(simulation.all)
         if (needed := _needed_interactions(figure)) is not None
     ]
-    needs = f" For all users these lengths of a run are enough: {', '.join(everyone)} (`--until interactions=N`)."
-    text = "the simulation has too few interactions for the figure and its interval."
-    return [(capitalized(_SHORT), text + (needs if everyone else ""))]
+    needs = f"; for all users these numbers of interactions are enough (`--until`): {', '.join(everyone)}"
+    return _FEW_MEANING + (needs if everyone else "")
 
 
 def _needed_interactions(figure: SimulatedFigure) -> int | None:
     """About how many interactions of a run are enough for this figure; None if that is not known."""
     known = _BATCH_NEED.fullmatch(figure.lacking or "")
     return None if known is None else _RUN_BATCHES * round(int(known[1]), -2)
-
-
-def _is_short(figure: SimulatedFigure) -> bool:
-    return figure.value is None and _value(figure, str) == _SHORT
 
 
 def _responses(row: ClassResponses) -> Iterable[tuple[str, SimulatedFigure]]:
@@ -151,7 +141,7 @@ def _interactions(simulation: Simulation) -> Table:
         _estimates("a second", [row.throughput for row in rows], digits),
         *(_estimates(name, figures, seconds) for name, figures in _columns(rows)),
     )
-    return Table("Interactions", columns)
+    return Table("Interactions", columns, absent={TOO_FEW_TEXT: _few_meaning(simulation)})
 
 
 def _columns(rows: Sequence[ClassResponses]) -> Iterable[tuple[str, list[SimulatedFigure]]]:
@@ -174,7 +164,7 @@ def _stations(simulation: Simulation) -> Table:
         _estimates("a second", [row.requests for row in rows], digits),
         _estimates("response", [row.response_s for row in rows], seconds),
     )
-    return Table("Stations", columns)
+    return Table("Stations", columns, absent={TOO_FEW_TEXT: _FEW_MEANING})
 
 
 def _time(simulation: Simulation) -> list[Table]:

@@ -25,4 +25,4 @@ def simulation_trust(simulation: Simulation, *, is_warned: bool) -> str:
         against.append("the run is too short to be checked by Little's law")
     elif audit.verdict == "holds":
         grounds.append("Little's law holds")
-    return trust_in_words(Evidence(tuple(against), (*grounds, A_MODEL)), is_warned=is_warned)
+    return trust_in_words(Evidence(tuple(against), tuple(grounds), A_MODEL), is_warned=is_warned)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
-from loadgo.notation.figures import duration, interval, money, number, quantile, share, size
+from loadgo.notation.figures import TOO_FEW_TEXT, duration, interval, money, number, quantile, share, size
 from loadgo.reporting.driver_table import drivers_table
 from loadgo.reporting.host_table import hosts_table
 from loadgo.reporting.limit_table import limits_table
@@ -16,6 +18,9 @@ from loadgo.reporting.processor_time_tables import time_tables
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
+from loadgo.stats.quantiles import samples_needed
+
+_SHOWN_QUANTILES = ("p50", "p90", "p99")
 
 
 def report_tables(summary: Summary, view: View | None = None, pictures: SignPictures = NO_PICTURES) -> list[Table]:
@@ -60,7 +65,22 @@ def responses(summary: Summary) -> Table:
         Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
         *_bad_outcomes(rows),
     )
-    return Table("Response time", columns, total_rows=1, id="response-time", charts=("response",))
+    return Table(
+        "Response time",
+        columns,
+        total_rows=1,
+        id="response-time",
+        charts=("response",),
+        absent={TOO_FEW_TEXT: _few_meaning(rows)},
+    )
+
+
+def _few_meaning(rows: Sequence[CommandSummary]) -> str:
+    """The meaning of `few`, with the number of answers that each quantile of the table with too few in a row needs."""
+    quantiles = [quantile for row in rows for quantile in row.response.quantiles if quantile.name in _SHOWN_QUANTILES]
+    few = sorted({quantile.probability for quantile in quantiles if quantile.state == "too few samples"})
+    needs = [f"p{100 * probability:g} needs {samples_needed(probability)}" for probability in few]
+    return ": ".join(filter(None, ("too few answers for this quantile", ", ".join(needs))))
 
 
 def usage(summary: Summary) -> Table:

@@ -32,7 +32,6 @@ from loadgo.reporting.processor_time_words import (
 from loadgo.reporting.run_words import limits_in_words
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
-from loadgo.stats.quantiles import REPORTED_QUANTILES, samples_needed
 
 _MOST_BUSY_PROGRAMS = 3
 """Most programs that a note on a busy host names."""
@@ -228,21 +227,13 @@ def _tariff(summary: Summary) -> str:
 
 
 def _legend(summary: Summary) -> list[str]:
-    """The meanings of a dash, `few` and `never` in the tables, and the run's notes."""
-    rule = ", ".join(f"p{100 * p:g} {samples_needed(p)}" for p in REPORTED_QUANTILES)
-    rows = [*summary.commands, summary.everything]
+    """What intervals mean, and the run's notes."""
     if not summary.everything.response.count:
         return list(summary.notes)
     lines = [
         "Intervals hold the quantile in about 95 of 100 long runs: users, and stretches of time, are resampled. "
         "Without an interval, the run is too short for its waits, or has too few users or interactions."
     ]
-    if any(measured.state == "too few samples" for row in rows for measured in row.response.quantiles):
-        lines.append(f"few: too few samples for this quantile, which needs: {rule}.")
-    if any(measured.state == "never" for row in rows for measured in row.response.quantiles):
-        lines.append("never: so many lines were never answered that this quantile has no time.")
-    if any(_unmeasured(row) for row in rows):
-        lines.append("–: not measured, which is not zero.")
     return [*lines, *summary.notes]
 
 

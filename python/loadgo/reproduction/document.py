@@ -152,7 +152,7 @@ def _failures_list(lines: Sequence[str]) -> list[Points]:
 def lists(reproduced: ReproducedDocument) -> list[Points]:
     """Lists of contradictions in the document, and of loose fits."""
     found_lists = [
-        Points("Where the document contradicts itself", words.findings(reproduced)),
+        Points(words.findings_title(reproduced), words.findings(reproduced)),
         Points("Fitted, and still more than 10 % off", tuple((line,) for line in words.loose_fits(reproduced))),
     ]
     return [points for points in found_lists if points.items]

@@ -8,7 +8,7 @@ from datetime import date
 
 from loadgo.notation.figures import digits, in_words
 from loadgo.published.document import Document, Figure
-from loadgo.published.finding import Failure, Finding
+from loadgo.published.finding import Failure, Finding, contradictions_in_words
 from loadgo.reproduction.reproduce import (
     BAD_VERDICTS,
     FigureVerdict,
@@ -154,7 +154,7 @@ SUMMARY_COLUMNS = (
 """The columns of the summary. `not predicted` counts figures that should be predicted or fitted, and are not."""
 
 SUMMARY_NOTES = (
-    "findings: places where the document contradicts itself",
+    "findings: places where the document contradicts itself, if only in the last digit",
     "exit status 1: a figure is outside its tolerance, missing or not predicted; 0: none is",
 )
 """Notes below the summary."""
@@ -291,6 +291,11 @@ def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:
         elif cell.ours is not None and cell.ours.how:
             names_by_source.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(_short(cell.figure.id))
     return [(_name_list(names), source.replace("`", "")) for source, names in names_by_source.items()]
+
+
+def findings_title(reproduced: ReproducedDocument) -> str:
+    """The title of the list of contradictions, with their number."""
+    return contradictions_in_words(reproduced.findings)
 
 
 def findings(reproduced: ReproducedDocument) -> tuple[tuple[str, ...], ...]:

@@ -111,6 +111,8 @@ class LoadPoint:
     """The share of other work in the processors' time; None where it cannot be separated."""
     loading: float = 0.0
     """The share of the processors' time that waits for a program to be loaded into memory, on a swapping machine."""
+    unanswered: int = 0
+    """The number of interactions without an answer: they are the longest of the quantiles, and in no mean."""
 
 
 @dataclass(frozen=True)

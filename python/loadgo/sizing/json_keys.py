@@ -31,7 +31,7 @@ JSON_KEYS: dict[type, str] = {
     Saturation: "resource users",
     LoadPoint: (
         "users seconds interactions trials throughput response_s think_s verdicts utilisation cost_user_hour "
-        "faults_a_command steady steady_why lost valid runs classes users_cpu_s others loading"
+        "faults_a_command steady steady_why lost valid runs classes users_cpu_s others loading unanswered"
     ),
     MeasuredFigure: "value interval",
     TargetVerdict: "target standing value slow_share",

@@ -61,6 +61,7 @@ def point_of(trials: Sequence[CapacityTrial], targets: Sequence[Target], *, live
         users_cpu_s=_mean_users_cpu_s(trials),
         others=_weighted_mean([(trial.others, trial.seconds) for trial in trials]),
         loading=_weighted_mean([(trial.loading, trial.seconds) for trial in trials]) or 0.0,
+        unanswered=sum(int(np.isinf(trial.responses_s).sum()) for trial in trials),
     )
 
 

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, counted, digits, money, number, people, seconds, share
+from loadgo.notation.figures import (
+    NEVER_TEXT,
+    NOT_MEASURED,
+    TOO_FEW_TEXT,
+    counted,
+    digits,
+    money,
+    number,
+    people,
+    seconds,
+    share,
+)
 from loadgo.notation.measures import percent
 from loadgo.sizing.answer import format_measure
 from loadgo.sizing.chart_data import response_chart_names
-from loadgo.sizing.curve import LoadPoint, MeasuredFigure, TargetStanding, TargetVerdict
+from loadgo.sizing.curve import LoadPoint, MeasuredFigure, Target, TargetStanding, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.models import CapacityModel, Models
 from loadgo.sizing.results import Capacity, TrialRecord
+from loadgo.stats.quantiles import samples_needed
 from loadgo.stats.resample import Interval
 
 UNDECIDED_MEANING = "with {}, the 95 % interval includes the target's limit, or there are too few samples"
@@ -52,10 +64,11 @@ def _curve_table(capacity: Capacity) -> Table | None:
 
     columns = [column("users", lambda point: f"{point.users:,}")]
     for index, target in enumerate(capacity.targets):
-        columns.append(column(target.text, lambda point, index=index: value_cell(point.verdicts[index])))  # type: ignore[misc]
+        if has_value(target):
+            columns.append(column(target.text, lambda point, index=index: value_cell(point, index)))  # type: ignore[misc]
         if target.share is not None:
-            heading = f"over {seconds(target.limit)}"
-            columns.append(column(heading, lambda point, index=index: slow_cell(point.verdicts[index]), spare=3))  # type: ignore[misc]
+            heading, spare = slow_heading(target), 3 if has_value(target) else 0
+            columns.append(column(heading, lambda point, index=index: slow_cell(point.verdicts[index]), spare))  # type: ignore[misc]
     standings = tuple(standing_word(_point_standing(point)) for point in points)
     columns.append(Column("targets", standings, kept=True))
     columns.append(column("", lambda point: _point_remark(capacity, point)))
@@ -233,11 +246,25 @@ def _demand_range(least_s: float, most_s: float) -> str:
     return low if low == high else f"{low.rpartition(' ')[0] if same else low}–{high}"
 
 
-def value_cell(verdict: TargetVerdict) -> str:
-    """The measured value of a target; `few` for a quantile of too few interactions."""
-    if verdict.value is None:
-        return NOT_MEASURED if verdict.target.share is None else TOO_FEW_TEXT
-    return format_measure(verdict.target, verdict.value.value)
+def has_value(target: Target) -> bool:
+    """Whether points have the measured value of a target. Of a single command they have only the share of slow ones."""
+    return target.share is None or target.command is None
+
+
+def value_cell(point: LoadPoint, index: int) -> str:
+    """The measured value of the target with this index; for a quantile, a word that says why there is none."""
+    verdict = point.verdicts[index]
+    if verdict.value is not None:
+        return format_measure(verdict.target, verdict.value.value)
+    if verdict.target.share is None:
+        return NOT_MEASURED
+    return TOO_FEW_TEXT if point.interactions < samples_needed(1 - verdict.target.share) else NEVER_TEXT
+
+
+def slow_heading(target: Target) -> str:
+    """The heading of the column with the share of interactions that are slower than a target's limit."""
+    slow = f"over {seconds(target.limit)}"
+    return slow if target.command is None else f"{target.command} {slow}"
 
 
 def slow_cell(verdict: TargetVerdict) -> str:

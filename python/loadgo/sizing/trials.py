@@ -24,7 +24,7 @@ from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import usage_of
 from loadgo.records.fleets import FLEET_KIND
-from loadgo.records.interactions import IS_UNSEEN, classes_of
+from loadgo.records.interactions import IS_UNANSWERED, IS_UNSEEN, classes_of
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.sizing.curve import ClassFigures, Target
 from loadgo.sizing.resources import (
@@ -210,8 +210,7 @@ class _CountedInteractions:
 
 
 def _responses_s(rows: pl.DataFrame) -> Floats:
-    unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
-    seconds = pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns") / 1e9)
+    seconds = pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns") / 1e9)
     responses: Floats = rows.select(seconds.cast(pl.Float64)).to_series().to_numpy()
     return responses
 

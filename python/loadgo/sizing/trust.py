@@ -6,7 +6,7 @@ machine may make the capacity another one.
 
 from __future__ import annotations
 
-from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, verdict_in_words
+from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, unanswered_in_words, verdict_in_words
 from loadgo.notation.figures import capitalized, counted, people
 from loadgo.running.prepared import is_host
 from loadgo.sizing.neighbours import is_quiet, other_work_doubts
@@ -20,7 +20,7 @@ def capacity_trust(capacity: Capacity, *, is_warned: bool) -> str:
         return ""
     against = _against(capacity, is_warned=is_warned)
     verdict = verdict_in_words(against, is_warned=is_warned, is_low=not capacity.confidence)
-    return ". ".join(filter(None, (verdict, interval_in_words(capacity), _grounds(capacity)))) + "."
+    return ". ".join(filter(None, (verdict, interval_in_words(capacity), _grounds(capacity), _scope(capacity)))) + "."
 
 
 def interval_in_words(capacity: Capacity) -> str:
@@ -49,10 +49,22 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
     unsteady = [point.users for point in capacity.points if point.valid and not point.steady]
     if unsteady:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
+    reasons += _unanswered(capacity)
     doubt = capacity.fit_doubt
     if doubt is not None and doubt.fitted_users:
         reasons.append(fitted_doubt(doubt.fitted_users))
     return reasons
+
+
+def _unanswered(capacity: Capacity) -> list[str]:
+    """The reasons that lines had no answer with numbers of users that the capacity contains.
+
+    Beyond the capacity that is why a target is missed, and no doubt.
+    """
+    contained = [point for point in capacity.points if point.unanswered and point.users <= (capacity.answer or 0)]
+    return [
+        f"with {people(point.users)} {unanswered_in_words(point.unanswered, point.interactions)}" for point in contained
+    ]
 
 
 def _grounds(capacity: Capacity) -> str:
@@ -67,7 +79,11 @@ def _grounds(capacity: Capacity) -> str:
             else f"the trial is valid{steady}"
         )
     if not is_host(capacity.on):
-        grounds += [NOTHING_ELSE_RAN, A_MODEL]
+        grounds.append(NOTHING_ELSE_RAN)
     elif capacity.neighbours is not None and is_quiet(capacity.neighbours):
         grounds.append("the host was quiet")
     return capitalized("; ".join(grounds))
+
+
+def _scope(capacity: Capacity) -> str:
+    return "" if is_host(capacity.on) else A_MODEL

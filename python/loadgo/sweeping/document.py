@@ -105,7 +105,7 @@ def _trust(sweep: Sweep) -> str:
         against.append("each configuration has one seed, so its interval is from the scatter within one run")
     grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]
     grounds += [] if sweep.bad or sweep.stopped else ["all points are computed"]
-    evidence = Evidence(tuple(against), (*grounds, A_MODEL))
+    evidence = Evidence(tuple(against), tuple(grounds), A_MODEL)
     return trust_in_words(evidence, is_warned=bool(_warnings(sweep)))
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from loadgo.errors import Refused
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import outcomes_of
-from loadgo.records.interactions import span_in_waits
+from loadgo.records.interactions import IS_UNANSWERED, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.tables import tables
 from loadgo.stats.quantiles import QUANTILE_REPLICATES, Response, Sample, responses
@@ -59,8 +59,7 @@ def figures_of_run(folder: Path) -> dict[str, Any]:
 def _response_figures(rows: pl.DataFrame, stretch: Stretch) -> dict[str, Any]:
     waits = span_in_waits(rows, stretch.span_ns)
     is_judged = not too_short(1, waits)
-    unanswered = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
-    values = rows.select(pl.when(unanswered).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
+    values = rows.select(pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1
     stretches = _stretch_indices(rows, stretch, stretch_count(len(rows), waits))
     sample = Sample.resampled(values, users, stretches, judged=is_judged)

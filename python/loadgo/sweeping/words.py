@@ -21,7 +21,8 @@ MEASURE_NAMES = {
 
 def answer(sweep: Sweep) -> str:
     """The answer in one sentence: where the measure is least, and where it is greatest or has no time."""
-    done = points_in_words(sweep)
+    axes = axes_in_words(sweep.configurations)
+    done = f"{points_in_words(sweep)}{f' ({axes})' if axes else ''}"
     measured = [configuration for configuration in sweep.configurations if sweep.measure in configuration.figures]
     if not measured:
         remedy = ": lengthen the simulations, or choose another measure" if sweep.points else ""
@@ -49,6 +50,31 @@ def points_in_words(sweep: Sweep) -> str:
     points = f"{sweep.points_expected:,} point{'' if sweep.points_expected == 1 else 's'}"
     points = points if sweep.points == sweep.points_expected else f"{sweep.points:,} of {points}"
     return f"Part {sweep.part}, {points}" if sweep.part else points
+
+
+def axes_in_words(configurations: Sequence[Configuration]) -> str:
+    """The axes along which the points differ, each with its values or its range, and the number of seeds."""
+    machines = list(dict.fromkeys(one.machine for one in configurations))
+    axes = [f"machines {_range_in_words(machines)}"] if len(machines) > 1 else []
+    for key in dict.fromkeys(key for one in configurations for key in one.settings):
+        values = list(dict.fromkeys(one.settings[key] for one in configurations if key in one.settings))
+        axes += [f"{key} {_range_in_words(values)}"] if len(values) > 1 else []
+    users = sorted({one.users for one in configurations if one.users is not None})
+    axes += [f"users {_range_in_words([number(count) for count in users])}"] if len(users) > 1 else []
+    seeds = max((one.points for one in configurations), default=0)
+    axes += [f"{counted(seeds, 'seed')} each"] if seeds > 1 else []
+    return "; ".join(axes)
+
+
+def _range_in_words(values: Sequence[str]) -> str:
+    """The values of an axis in their order; of many, how many there are and the ends."""
+    if len(values) <= _NAMED_VALUES:
+        return in_words(list(values))
+    return f"{values[0]} to {values[-1]}, {number(len(values))} values"
+
+
+_NAMED_VALUES = 3
+"""Most values of an axis that the answer lists."""
 
 
 def _figure_at(configuration: Configuration, measured: Sequence[Configuration], measure: str) -> str:

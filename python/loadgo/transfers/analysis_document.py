@@ -26,6 +26,7 @@ from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
 from loadgo.transfers.compared import Ends, Level, Times, loads_differ
 from loadgo.transfers.csv_table import THIS_HOST, Observed
+from loadgo.transfers.csv_table import Table as TransferTable
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _HOUR_S = 3600.0
+_SINGULAR = {"contradict themselves": "contradicts itself", "are left out": "is left out"}
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
 
@@ -63,11 +65,7 @@ def apart_document(breakdown: Apart) -> Document:
         tables.append(_levels_table(breakdown.levels))
     if breakdown.lines:
         tables.append(_lines_table(breakdown.lines))
-    warnings = (
-        *breakdown.table.remarks,
-        *_row_warnings("contradicts itself", breakdown.table.contradictions),
-        *_row_warnings("left out", breakdown.table.left_out),
-    )
+    warnings = _warnings(breakdown.table)
     return Document(
         title=f"Transfers of {breakdown.table.name}",
         answer=_answer_sentence(breakdown),
@@ -101,10 +99,23 @@ def _trust(breakdown: Apart, *, is_warned: bool) -> str:
     return trust_in_words(evidence, is_warned=is_warned)
 
 
-def _row_warnings(remark: str, rows: Sequence[str]) -> list[str]:
-    """A warning for each of the first rows, and one that counts the others."""
-    hidden = [f"{remark}: {len(rows) - _NAMED_ROWS:,} rows more"] if len(rows) > _NAMED_ROWS else []
-    return [f"{remark}: {row}" for row in rows[:_NAMED_ROWS]] + hidden
+def _warnings(table: TransferTable) -> tuple[str, ...]:
+    """The remarks on the table, its rows that contradict themselves, and its rows that are left out."""
+    left_out = [row.partition(": ") for row in table.left_out]
+    return (
+        *table.remarks,
+        *_first(
+            [f"{table.name} contradicts itself in {row}." for row in table.contradictions], "contradict themselves"
+        ),
+        *_first([f"Of {table.name}, {place} is left out: {why}." for place, _, why in left_out], "are left out"),
+    )
+
+
+def _first(warnings: Sequence[str], verb: str) -> list[str]:
+    """The first warnings about rows, and one that counts the others."""
+    hidden = len(warnings) - _NAMED_ROWS
+    more = f"{counted(hidden, 'more row')} {verb if hidden > 1 else _SINGULAR[verb]}."
+    return [*warnings[:_NAMED_ROWS], *([more] if hidden > 0 else [])]
 
 
 def _answer_sentence(breakdown: Apart) -> str:
@@ -283,17 +294,17 @@ def _levels_table(levels: Sequence[Level]) -> Table:
 
 
 def _notes(breakdown: Apart) -> list[tuple[str, str]]:
-    notes = [("prices", breakdown.prices.about)]
+    notes = [("Prices", breakdown.prices.about)]
     if breakdown.table.estimated:
-        notes.append(("estimated", f"{', '.join(breakdown.table.estimated)}, as the table itself says"))
-    notes += [("price passes", _crossing_sentence(breakdown, index)) for index in range(len(breakdown.crossings))]
+        notes.append(("Estimated", f"{', '.join(breakdown.table.estimated)}, as the table itself says"))
+    notes += [("Price crossing", _crossing_sentence(breakdown, index)) for index in range(len(breakdown.crossings))]
     if breakdown.levels or breakdown.lines:
-        notes.append(("load", breakdown.load))
+        notes.append(("Load", breakdown.load))
     if breakdown.ends and breakdown.table.name == THIS_HOST:
-        notes.append(("ends", "on one host the sender's time has most of the network protocol's work"))
-    notes += [("not known", f"{_direction_name(kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
+        notes.append(("Ends", "on one host the sender's time has most of the network protocol's work"))
+    notes += [("Not known", f"{_direction_name(kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
     notes += [
-        ("off", f"{_direction_name(kind)}: a transfer differs by {share(kind.off)} from the sum of its parts")
+        ("Sum of parts", f"{_direction_name(kind)}: a transfer differs by {share(kind.off)} from the sum of its parts")
         for kind in breakdown.kinds
     ]
     return notes

@@ -176,22 +176,25 @@ def _costs_table(transfer: CommandTransfer, prices: Prices) -> Table | None:
 
 def _notes(transfer: CommandTransfer, prices: Prices) -> list[tuple[str, str]]:
     notes = [
-        ("prices", prices.about),
-        ("both", "a program's processor time cannot be divided between what it sends and what it receives"),
+        ("Prices", prices.about),
+        ("Both ways", "a program's processor time cannot be divided between what it sends and what it receives"),
         ("CPU", f"user, system and interrupts, of all its processes, by {transfer.sources['cpu']}"),
     ]
     if transfer.interrupts is not None:
-        notes.append(("interrupts", _interrupts_in_words(transfer.interrupts)))
+        notes.append(("Interrupts", _interrupts_in_words(transfer.interrupts)))
     if "ticks" in str(transfer.sources.get("split", "")) and (transfer.cpu_s or 0) < _PRECISE_SPLIT_TICKS * 0.004:
         notes.append(
-            ("user, system", f"told apart by {transfer.sources['split']}: in so short a run only the sum is exact")
+            ("User, system", f"told apart by {transfer.sources['split']}: in so short a run only the sum is exact")
         )
     notes += _socket_notes(transfer)
     if transfer.run.left_running:
         notes.append(
-            ("left", f"{transfer.run.left_running} processes of it run on; what they use and move now is not in it")
+            (
+                "Left running",
+                f"{transfer.run.left_running} processes of it run on; what they use and move now is not in it",
+            )
         )
-    return notes + [("not known", note) for note in transfer.notes]
+    return notes + [("Not known", note) for note in transfer.notes]
 
 
 def _interrupts_in_words(interrupts: NetworkInterrupts) -> str:
@@ -211,11 +214,11 @@ def _socket_notes(transfer: CommandTransfer) -> list[tuple[str, str]]:
     if any(name.startswith("TCP") for name in names):
         notes.append(("TCP", "bytes as the sockets themselves count them, each once"))
     if names - {"TCP, network", "TCP, loopback"}:
-        notes.append(("others", "bytes by the calls that moved them: what was lost on the way is not known"))
+        notes.append(("Other sockets", "bytes by the calls that moved them: what was lost on the way is not known"))
     if UNIX_SOCKETS in names and len(names) > 1:
         notes.append((UNIX_SOCKETS, "not in the bytes above, which are those of the network"))
     if any("loopback" in name for name in names):
-        notes.append(("loopback", "no network carries that; where both ends are the command's, it counts at each"))
+        notes.append(("Loopback", "no network carries that; where both ends are the command's, it counts at each"))
     if transfer.held:
-        notes.append(("open", f"{transfer.held} connections that are still held are counted as far as they were"))
+        notes.append(("Still open", f"{transfer.held} connections that are still held are counted as far as they were"))
     return notes

@@ -168,12 +168,12 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
 
 def _notes(rows: Sequence[Row], prices: Prices, left_out: Sequence[str]) -> list[tuple[str, str]]:
     notes = [
-        *(("left out", reason) for reason in left_out),
-        ("prices", prices.about),
+        *(("Left out", reason) for reason in left_out),
+        ("Prices", prices.about),
         *_processor_time(rows),
     ]
     miscounted = [row for row in rows if row.counted_bytes not in (None, row.wire_bytes)]
-    notes += [("sockets", f"{_end_name(row)}: its socket counted {row.counted_bytes:,} bytes") for row in miscounted]
+    notes += [("Sockets", f"{_end_name(row)}: its socket counted {row.counted_bytes:,} bytes") for row in miscounted]
     return notes
 
 
@@ -186,17 +186,17 @@ def _processor_time(rows: Sequence[Row]) -> list[tuple[str, str]]:
         meaning = "user, system and interrupts: of the thread that moved the data, without those that came upon it"
         notes.append(("CPU", f"{meaning}, and the interrupt work done for this end, wherever it was done; {divided}"))
     if any(row.interrupts_by == "exact" for row in rows):
-        notes.append(("interrupts", "of the network, for this end's socket alone, exactly; devices' an estimate"))
-    notes += [("interrupts", note) for row in rows if (note := _windows_note(row))]
+        notes.append(("Interrupts", "of the network, for this end's socket alone, exactly; devices' an estimate"))
+    notes += [("Interrupts", note) for row in rows if (note := _windows_note(row))]
     if ticks:
         starred = "where interrupts have a star, " if len(ticks) < len(rows) else ""
         notes.append(("CPU", f"{starred}of the thread that moved the data, exactly; {divided}"))
         host_wide = "* soft ones of the whole host meanwhile, whoever they were for, in ticks of 10 ms, and not in CPU"
         notes += [
-            ("interrupts", f"{host_wide}: {reason}") for reason in dict.fromkeys(row.interrupts_why for row in ticks)
+            ("Interrupts", f"{host_wide}: {reason}") for reason in dict.fromkeys(row.interrupts_why for row in ticks)
         ]
     doubts = dict.fromkeys(row.interrupts_why for row in rows if row.interrupts_by != "ticks")
-    return [*notes, *(("in doubt", doubt) for doubt in doubts if doubt)]
+    return [*notes, *(("In doubt", doubt) for doubt in doubts if doubt)]
 
 
 def _windows_note(row: Row) -> str:

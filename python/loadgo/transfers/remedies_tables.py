@@ -45,7 +45,7 @@ def remedies_notes(savings: Sequence[Saving]) -> list[tuple[str, str]]:
     if not savings:
         return []
     methods = {saving.method for saving in savings}
-    notes = [("remedies", f"{names}: {what}") for names, what in _REMEDIES if methods & set(names.split(", "))]
+    notes = [("Remedies", f"{names}: {what}") for names, what in _REMEDIES if methods & set(names.split(", "))]
     if max(saving.rounds for saving in savings) < 3:
-        notes.append(("remedies", "one round gives no interval: --times 5 does"))
+        notes.append(("Remedies", "one round gives no interval: --times 5 does"))
     return notes

@@ -261,7 +261,7 @@ def _band(band: Mapping[str, Floats]) -> str:
 
 def _system_lines(window: WatchWindow, *, roomy: bool) -> list[str]:
     lines = [
-        _series_line("busy", window.busy, 1.0, share),
+        _series_line("busy", window.busy, 1.0, share, mean=window.busy_share),
         _series_line("run queue", window.ready, None, number),
         *_waiter_lines(window),
         _series_line("faults/s", window.faults, None, number),
@@ -340,13 +340,16 @@ def _memory_lines(window: WatchWindow) -> list[str]:
     return [f"{'memory':<{LABEL_CHARS}}{', '.join(holders)}", *taken]
 
 
-def _series_line(name: str, values: Floats, top: float | None, format_mean: Callable[[float], str]) -> str:
+def _series_line(
+    name: str, values: Floats, top: float | None, format_mean: Callable[[float], str], mean: float | None = None
+) -> str:
+    """A line of bars with the mean; `mean` where the columns have different weights."""
     measured = values[~np.isnan(values)]
     if not len(measured):
         return f"{name:<{LABEL_CHARS}}{NOT_MEASURED}"
     scale = top or float(measured.max()) or 1.0
     bars = line([0.0 if math.isnan(value) else min(value / scale, 1.0) for value in values])
-    return f"{name:<{LABEL_CHARS}}{bars} {format_mean(float(measured.mean())):>8}"
+    return f"{name:<{LABEL_CHARS}}{bars} {format_mean(float(measured.mean()) if mean is None else mean):>8}"
 
 
 def _command_lines(window: WatchWindow, context: ScreenContext) -> Sequence[str]:

@@ -2,13 +2,16 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loadgo.attribution.causes import taken_apart
 from loadgo.attribution.measured_runs import speedup_of
 from loadgo.attribution.results import Speedup
 from loadgo.attribution.speedup import change_of, speedup
 from loadgo.decomposition.reading import read_interval
+from loadgo.measures.account import RunAccount
 from loadgo.notation.figures import duration
 from support.small_machine import laid
 
@@ -134,3 +137,28 @@ def test_too_many_changes_and_a_host_are_refused_in_words() -> None:
 def test_measured_runs_need_every_choice(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"there are no runs with cpu\+disk"):
         speedup_of({"": [tmp_path], "cpu": [tmp_path], "disk": [tmp_path]})
+
+
+def test_a_column_without_any_interaction_is_left_out_and_the_table_says_so(made: Speedup) -> None:
+    alone = replace(
+        made,
+        causes=tuple(
+            replace(told, causes=tuple(replace(cause, first=cause.factor, last=cause.factor) for cause in told.causes))
+            for told in made.causes
+        ),
+    )
+    text = alone.report(width=120)
+    assert "made last   interacts" not in text
+    assert "Left out: interacts. No change's factor surely depends on the others by more than 10 %." in text
+    first = made.causes[0]
+    partner = replace(first.causes[0], first=2.0, last=1.0, apart=None)
+    dependent = replace(made, causes=(replace(first, causes=(partner, *first.causes[1:])), *made.causes[1:]))
+    assert "made last   interacts" in dependent.report(width=120)
+
+
+def test_lines_without_an_answer_lower_the_trust_in_a_simulated_speedup() -> None:
+    account = RunAccount(100.0, 1e9, 1.0, {"user": 5e8, "idle": 5e8}, {}, {"cpu": 5e8, "response": 1e9}, unanswered=7)
+    change = (change_of("processors.speed=2"),)
+    attributed = taken_apart("t", change, [[account] * 5, [replace(account, unanswered=0)] * 5], (1, 2, 3, 4, 5), ())
+    assert attributed.evidence.against == ("35 of 1,000 lines had no answer",)
+    assert "moderate: 35 of 1,000 lines had no answer" in attributed.report(width=200)

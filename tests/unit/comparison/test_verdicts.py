@@ -22,6 +22,7 @@ from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.documents.log_axis import FEWEST_TICKS, MOST_TICKS, change_text, change_ticks, log_ticks
+from loadgo.measures.trust import A_MODEL
 from loadgo.notation.margin import margin_share
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.phases import Stretch
@@ -372,7 +373,7 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
     simulated = compared(SLOWER_AND_FASTER)
     trust = comparison_document(simulated).trust
     assert trust.startswith("high. The 95 % intervals are from ")
-    assert trust.endswith("nothing else ran; it is what the model does, and no machine was measured.")
+    assert trust.endswith(f"nothing else ran. {A_MODEL}.")
     for form in ("text", "md", "html"):
         shown = str(simulated.report(form))
         assert 0 < shown.index("Trust: high.") < shown.index("Response time"), form
@@ -391,3 +392,10 @@ def test_printed_figures_have_a_low_trust() -> None:
     assert trust == (
         "low: the warnings above say why; printed figures have no intervals, so chance may explain any of the changes."
     )
+
+
+def test_lines_without_an_answer_are_a_doubt_of_their_side() -> None:
+    made = compared(SLOWER_AND_FASTER)
+    doubted = replace(made, b=replace(made.b, unanswered=7))
+    trust = comparison_document(doubted).trust
+    assert trust.startswith(f"moderate: in b 7 of {len(made.b.rows)} lines had no answer. ")

@@ -10,6 +10,7 @@ import loadgo
 import pytest
 from loadgo.costs.fairness import Fairness, cost_against
 from loadgo.published import catalogue
+from loadgo.published.consistency import find_contradictions
 from support.command_line import typed
 from support.small_machine import laid
 
@@ -191,3 +192,16 @@ def test_the_commands_mistakes_are_told_with_exit_status_2(arguments: list[str],
     told = command(*arguments, folder=tmp_path, status=2)
     assert says in told.stderr.replace("\n", " ")
     assert sys.executable not in told.stderr
+
+
+def test_compare_fairness_and_reproduce_count_the_same_contradictions() -> None:
+    findings = find_contradictions(catalogue.document("csr-rfc-20"))
+    clause = f"csr-rfc-20 contradicts itself in {len(findings)} places"
+    sides = ("csr-rfc-20:645", "csr-rfc-20:6180")
+    assert clause in loadgo.compare(*sides).report(width=200).split("\n")[0]
+    fair = cost_against(*sides).report(width=200).split("\n")
+    assert fair[0].startswith(clause)
+    assert any(line.startswith("csr-rfc-20:645: Extrapolated: ") for line in fair[1:3])
+    reproduced = loadgo.reproduce("csr-rfc-20")
+    assert clause in reproduced.report(width=200)
+    assert len(reproduced.documents[0].findings) == len(findings)

@@ -6,13 +6,18 @@ import json
 import re
 from dataclasses import replace
 
+import polars as pl
 import pytest
 from loadgo.costs.cost import Costs, Point
 from loadgo.costs.priced import priced
 from loadgo.costs.row_charts import row_charts
+from loadgo.costs.trust import costs_trust
 from loadgo.documents.chart import svg
 from loadgo.measures.charged_use import command_counts, use_of
+from loadgo.measures.run_warnings import facts_of
 from loadgo.measures.tariff import Tariff
+from loadgo.records.interactions import USAGE_COLUMNS
+from loadgo.records.phases import stretch_of
 from support.synthetic import Work, closed_loop
 
 TARIFF = Tariff("mine", "mine", "made up", False, "$", "", cpu_hour=3600.0, connect_hour=36.0)
@@ -54,7 +59,7 @@ def test_a_mean_of_a_few_interactions_is_no_figure() -> None:
         line.split()[0]: line for line in text.splitlines() if line.split()[:1] in (["edit"], ["compile"], ["list"])
     }
     assert all(line.count("few") >= 2 for line in rows.values())
-    assert "few: under 5 interactions and no interval" in " ".join(text.split())
+    assert "few: fewer than 5 measured interactions" in " ".join(text.split())
     assert "What an interaction costs by command" not in text
     means = [row["each"]["value"] for row in json.loads(few.report("json"))["points"][0]["tariffs"][0]["rows"]]
     assert all(mean > 0 for mean in means), "the JSON has them all"
@@ -72,3 +77,26 @@ def test_amounts_on_an_axis_are_never_powers_of_ten(many: Costs) -> None:
         labels = re.findall(r">([^<>]*)</text>", svg(chart))
         assert len([label for label in labels if label.replace(",", "").replace(".", "").isdigit()]) > 3
         assert not [label for label in labels if re.search(r"\de[+−-]", label)]
+
+
+def test_lines_without_an_answer_lower_the_trust_in_costs_and_their_means_are_not_told() -> None:
+    """Of 60 compilations one was metered: its cost is not multiplied by 60."""
+    run = closed_loop(6, 30, (Work("edit", 0.1), Work("compile", 0.4)))
+    rows = run.interactions
+    is_lost = (pl.col("command").cast(pl.String) == "compile") & (pl.int_range(pl.len()) > 1)
+    unknown = [pl.when(~is_lost).then(pl.col(name)).alias(name) for name in USAGE_COLUMNS]
+    outcome = pl.when(is_lost).then(pl.lit("timeout")).otherwise(pl.col("outcome").cast(pl.String))
+    lacking = replace(
+        run,
+        interactions=rows.with_columns(
+            *unknown, ready_ns=pl.when(~is_lost).then(pl.col("ready_ns")), outcome=outcome.cast(rows["outcome"].dtype)
+        ),
+    )
+    facts = facts_of(lacking, stretch_of(lacking))
+    assert 0 < facts.unanswered < facts.sent
+    use = use_of([lacking])
+    point = Point(6, ("r",), use, command_counts([lacking]), (priced(use, TARIFF),))
+    costs = Costs("r", "command", (point,), (), (), facts=(facts,))
+    assert f"{facts.unanswered} of {facts.sent} lines had no answer" in costs_trust(costs)
+    (line,) = [line for line in costs.report(width=120).splitlines() if line.startswith("compile ")]
+    assert line.split()[2:] == ["few"] * len(line.split()[2:])

@@ -10,7 +10,7 @@ from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_evidence import evidence_of
 from loadgo.measures.run_warnings import RunFacts, facts_in, run_warnings
 from loadgo.measures.summary import summarize
-from loadgo.measures.trust import Evidence, trust_in_words
+from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
 from support.synthetic import Work, closed_loop
 
 
@@ -52,9 +52,23 @@ def test_of_several_runs_the_worst_counts(good: RunFacts) -> None:
 
 def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
     simulated = replace(good, system={"kind": "machine"}, other_work=None)
-    assert evidence_of([simulated]).grounds[-1] == "it is what the model does, and no machine was measured"
-    assert "no machine was measured" not in str(evidence_of([good]))
-    assert "no machine was measured" not in str(evidence_of([good, simulated]))
+    evidence = evidence_of([simulated])
+    assert evidence.scope == A_MODEL
+    assert A_MODEL not in evidence.grounds, "it is no merit"
+    assert trust_in_words(evidence, is_warned=False).endswith(f"nothing lost. {A_MODEL}.")
+    assert evidence.and_also(["one run"]).scope == A_MODEL
+    assert evidence_of([good]).scope == evidence_of([good, simulated]).scope == ""
+
+
+def test_lines_without_an_answer_lower_the_trust(good: RunFacts) -> None:
+    """Of several runs they are counted together."""
+    assert good.sent > 0
+    assert good.unanswered == 0
+    some = replace(good, sent=1_000, unanswered=51)
+    (doubt,) = evidence_of([some]).against
+    assert doubt == "51 of 1,000 lines had no answer"
+    assert evidence_of([some, replace(some, sent=200, unanswered=1)]).against == ("52 of 1,200 lines had no answer",)
+    assert trust_in_words(evidence_of([some]), is_warned=False).startswith(f"moderate: {doubt}. ")
 
 
 def test_a_machine_that_was_fitted_to_other_numbers_of_users_is_doubted(good: RunFacts) -> None:

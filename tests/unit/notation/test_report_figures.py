@@ -3,7 +3,19 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.notation.figures import counted, duration, interval, money, money_scale, number, people, plain, share, size
+from loadgo.notation.figures import (
+    counted,
+    duration,
+    interval,
+    money,
+    money_scale,
+    number,
+    people,
+    plain,
+    share,
+    size,
+    with_usual_times,
+)
 from loadgo.stats.quantiles import Quantile
 
 
@@ -69,3 +81,10 @@ def test_a_printed_span_is_within_half_a_percent_of_what_it_is(ns: float) -> Non
     units = {"ps": 1e-3, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}
     figure, unit = duration(ns).replace(",", "").split(" ")
     assert float(figure) * units[unit] == pytest.approx(ns, rel=0.006)
+
+
+def test_times_of_the_measuring_library_are_read_as_all_others() -> None:
+    stored = "33298 us late at the median, 7us at p99, in 200 sleeps of 200 us; 12.5 us a call, a bus 5 users"
+    assert with_usual_times(stored) == (
+        "33.3 ms late at the median, 7.00 µs at p99, in 200 sleeps of 200 µs; 12.5 µs a call, a bus 5 users"
+    )

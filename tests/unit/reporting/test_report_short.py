@@ -267,9 +267,9 @@ def test_a_run_in_which_nothing_happened_is_short_too() -> None:
 
 def test_signs_in_the_table_are_explained() -> None:
     unanswered = short(run_of([interaction(user, 2, None if user < 4 else 1) for user in range(1, 12)]))
-    assert "never" in [line.split()[0] for line in unanswered.splitlines() if line]
+    assert "never:" in [line.split()[0] for line in unanswered.splitlines() if line]
     few = short(run_of([interaction(user, 2, 1) for user in range(1, 4)]))
-    assert "few" in [line.split()[0] for line in few.splitlines() if line]
+    assert "few:" in [line.split()[0] for line in few.splitlines() if line]
 
 
 @pytest.mark.parametrize(

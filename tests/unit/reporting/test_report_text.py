@@ -33,6 +33,7 @@ compile           97    371 ms   1.27 s   739 ms–2.07 s      few        0
 print             94   67.6 ms   851 ms   304 ms–1.83 s      few        0
 
 all commands     287    148 ms   978 ms   568 ms–1.84 s   2.33 s        0
+few: too few answers for this quantile: p99 needs 100.
 Not shown in 80 characters: p50's 95 %, p99's 95 %, mean. `COLUMNS=116` or
 `--format html` shows all columns.
 
@@ -133,7 +134,6 @@ Lost        Nothing.
 Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
             stretches of time, are resampled. Without an interval, the run is
             too short for its waits, or has too few users or interactions.
-            few: too few samples for this quantile, which needs: p50 2, p90 10,
 """
 
 AT_120 = """\
@@ -153,6 +153,8 @@ compile           97    371 ms    216–862 ms   1.27 s   739 ms–2.07 s      f
 print             94   67.6 ms   28.0–466 ms   851 ms   304 ms–1.83 s      few               –   305 ms        0
 
 all commands     287    148 ms   79.1–466 ms   978 ms   568 ms–1.84 s   2.33 s   947 ms–2.51 s   373 ms        0
+few: too few answers for this quantile: p99 needs 100.
+–: no interval, since there is too little for one.
 
 Used by one interaction, on average
 command            CPU   user mode    system   CPU wait   page wait   disk wait   faults   major   output   cost/10⁶
@@ -229,7 +231,7 @@ def test_a_run_without_usage_shows_dashes_and_why() -> None:
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)], usage={"notes": ["no cgroup: mount cgroup2"]})
     text = report(run)
     assert max(line.count("–") for line in text.splitlines() if line.startswith("edit")) >= 4
-    assert "–: not measured, which is not zero." in text
+    assert "–: not measured or not known, which is not zero" in text
     assert "no cgroup: mount cgroup2" in text
     assert "Unknown, since a charged quantity was not measured" in text
 

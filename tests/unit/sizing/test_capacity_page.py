@@ -20,6 +20,7 @@ from loadgo.sizing.models.models import models_of
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity, Neighbours
 from loadgo.sizing.site import prepare_site
+from loadgo.sizing.tables import has_value, slow_heading, value_cell
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations
@@ -282,8 +283,8 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
 def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
     assert capacity_document(made).trust == (
         "high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 trials "
-        "are valid and steady; the machine is simulated, so nothing else ran; it is what the model does, and no "
-        "machine was measured."
+        "are valid and steady; the machine is simulated, so nothing else ran. The trust is in the simulation alone; "
+        "that a real machine does the same was not measured."
     )
     for form in ("text", "md", "html"):
         shown = str(made.report(form))
@@ -322,3 +323,26 @@ def test_doubts_make_the_trust_moderate_and_warnings_make_it_low(
     shown = capacity_document(replace(made, **changes)).trust
     assert shown.startswith(trust)
     assert bool(shown) == bool(trust)
+
+
+def test_lines_without_an_answer_within_the_capacity_lower_the_trust(made: Capacity) -> None:
+    """Beyond the capacity they are why a target is missed."""
+    answer = made.answer or 0
+    assert any(point.users > answer for point in made.points)
+    points = tuple(replace(point, unanswered=3) for point in made.points)
+    contained = [point for point in points if point.users <= answer]
+    trust = capacity_document(replace(made, points=points)).trust
+    assert trust.startswith("moderate: ")
+    assert trust.count("lines had no answer") == len(contained) > 0
+
+
+def test_a_quantile_of_lines_without_an_answer_is_never_and_not_few(made: Capacity) -> None:
+    point = made.points[-1]
+    without = replace(point, verdicts=tuple(replace(verdict, value=None) for verdict in point.verdicts))
+    assert value_cell(without, 0) == "never"
+    assert value_cell(replace(without, interactions=5), 0) == "few"
+
+
+def test_a_target_of_one_command_has_no_column_of_words(made: Capacity) -> None:
+    assert not has_value(replace(made.targets[0], command="edit"))
+    assert slow_heading(replace(made.targets[0], command="edit")).startswith("edit over ")

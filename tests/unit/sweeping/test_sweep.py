@@ -166,7 +166,8 @@ def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: P
     grid = own_load_grid(tmp_path, GRID.replace("seeds = 4", 'seeds = 1\nmeasure = "p99"'))
     swept = loadgo.sweep(grid, executor=LastFirst(1), out=tmp_path / "out")
     assert swept.in_words == (
-        "6 points, and none has p99 of the response: lengthen the simulations, or choose another measure."
+        "6 points (processors.speed 1 and 2; users 2, 5 and 9), and none has p99 of the response: lengthen the "
+        "simulations, or choose another measure."
     )
     with pytest.raises(BadArgument, match="there is no chart"):
         swept.chart()
@@ -238,7 +239,9 @@ def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None
     assert (least["users"], least["set processors.speed"]) == (2, "2")
     assert (greatest["users"], greatest["set processors.speed"]) == (9, "1")
     answer = swept.in_words
-    assert answer.startswith("24 points: the mean response is lowest, ")
+    assert answer.startswith(
+        "24 points (processors.speed 1 and 2; users 2, 5 and 9; 4 seeds each): the mean response is lowest, "
+    )
     assert "with 2 users at processors.speed=2, and highest, " in answer
     assert answer.endswith("with 9 users at processors.speed=1.")
     assert json.loads(str(swept.report("json")))["in_words"] == answer

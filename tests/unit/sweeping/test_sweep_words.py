@@ -8,7 +8,7 @@ from pathlib import Path
 
 import loadgo
 from loadgo.sweeping.results import Configuration, Sweep, SweepFigure
-from loadgo.sweeping.words import answer
+from loadgo.sweeping.words import answer, axes_in_words
 from support.sweeps import LastFirst, own_load_grid
 
 
@@ -32,7 +32,8 @@ def test_a_figure_without_a_time_says_in_how_many_points_and_the_answer_where() 
     swept = Sweep(Path("out"), "", "typical-user", "p90", "", 16, 16, rows, (), conditions="4 seeds each")
     sentence = answer(swept)
     assert sentence == (
-        "16 points: p90 of the response is lowest, 47.5 s with 4 users at processors.speed=1; there is no p90 with "
+        "16 points (processors.speed 1 and 2; users 4, 16 and 20; 4 seeds each): p90 of the response is lowest, "
+        "47.5 s with 4 users at processors.speed=1; there is no p90 with "
         "16 and 20 users at processors.speed=1 and with 20 users at processors.speed=2, where too many lines "
         "had no answer."
     )
@@ -49,3 +50,14 @@ def test_a_sweeps_text_says_that_it_is_simulated_with_which_seeds_and_until_when
     text = " ".join(str(swept.report(width=100)).split())
     assert "repairman.toml (simulated), without a script; 4 seeds each, until interactions=1000" in text
     assert "Errors" not in text
+
+
+def test_the_axes_of_a_sweep_are_named_with_their_range() -> None:
+    def at(machine: str, users: int, speed: str, seeds: int = 1) -> Configuration:
+        return Configuration(machine, {"processors.speed": speed, "memory.frames": "256"}, users, seeds, 0, {})
+
+    assert axes_in_words([at("a", count, "1") for count in (8, 2, 4, 6)]) == "users 2 to 8, 4 values"
+    assert axes_in_words([at("a", 2, "1", 3), at("b", 2, "2", 3)]) == (
+        "machines a and b; processors.speed 1 and 2; 3 seeds each"
+    )
+    assert axes_in_words([at("a", 2, "1")]) == axes_in_words([]) == ""

@@ -79,7 +79,7 @@ def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
         "Against the load: the same transfers",
         "times as long",
         "processes running",
-        "price passes",
+        "Price crossing",
         "Against load: ●",
     ):
         assert words in " ".join(page.split())

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -116,8 +117,16 @@ def test_a_file_that_is_not_there_or_a_folder_is_told_by_its_name(tmp_path: Path
 def test_of_many_rows_that_are_wrong_some_are_named_and_the_others_counted(tmp_path: Path) -> None:
     content = "bytes,direction,cpu_s\n1000,s,1\n" + "many,s,1\n" * 5000
     page = taken_apart(read(tmp_path, content), prices()).report(width=120)
-    assert page.count("left out: row") == 12
-    assert "left out: 4,988 rows more" in page
+    assert page.count("is left out: bytes 'many' is no number.") == 12
+    assert "Of table.csv, row 2 is left out: " in page
+    assert "4,988 more rows are left out." in page
+
+
+def test_a_row_that_contradicts_itself_is_named_with_its_table(tmp_path: Path) -> None:
+    content = "bytes,direction,cpu_s,real_s\n1000,s,9,1\n1000,s,1,9\n"
+    page = taken_apart(read(tmp_path, content), prices()).report(width=120)
+    assert page.startswith("table.csv contradicts itself in row 1: 9 s of processor time in 1 s of real time.\n")
+    assert not re.search("^[a-z]+ {2,}[a-z]", page.partition("Prices ")[2], re.M), "labels begin with a capital"
 
 
 def test_a_table_of_very_many_rows_is_taken_apart(tmp_path: Path) -> None:

@@ -201,3 +201,13 @@ def test_no_name_of_a_row_runs_into_its_series(run_tables: Tables) -> None:
     lines = screen(window, ScreenContext("typical user", "ended"), 80, 34)
     assert not any(line.startswith("not known yet") for line in lines)
     assert any(line.startswith("not known   ") for line in lines)
+
+
+def test_the_busy_share_beside_the_bars_is_that_of_the_answer(run_tables: Tables) -> None:
+    """The columns have different amounts of the processors' time, so the mean of their shares is another figure."""
+    reach = latest_ns(run_tables)
+    window = window_of(run_tables, reach, reach, columns_of(80))
+    uneven = replace(window, busy=window.busy / 2)
+    lines = screen(uneven, ScreenContext("typical user", "ended"), 80, 23, color=False)
+    (stated,) = re.findall(r"processors ([\d.]+ %) busy", " ".join(lines))
+    assert next(line for line in lines if line.startswith("busy ")).endswith(f" {stated}")

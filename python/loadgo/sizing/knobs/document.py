@@ -14,7 +14,7 @@ from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
 from loadgo.sizing.knobs.trust import knob_doubts, knob_trust
-from loadgo.sizing.tables import UNDECIDED_MEANING, slow_cell, standing_word, value_cell
+from loadgo.sizing.tables import UNDECIDED_MEANING, has_value, slow_cell, slow_heading, standing_word, value_cell
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -96,11 +96,12 @@ def _curve_table(answered: KnobCapacity) -> Table:
     columns = [
         column(answered.knob.text, lambda point: answered.knob.in_words(point.value, figures=3)),
         *(
-            column(target.text, lambda point, index=index: value_cell(point.figures.verdicts[index]))  # type: ignore[misc]
+            column(target.text, lambda point, index=index: value_cell(point.figures, index))  # type: ignore[misc]
             for index, target in enumerate(answered.targets)
+            if has_value(target)
         ),
         *(
-            column(f"over {seconds(target.limit)}", lambda point, index=index: slow_cell(point.figures.verdicts[index]))  # type: ignore[misc]
+            column(slow_heading(target), lambda point, index=index: slow_cell(point.figures.verdicts[index]))  # type: ignore[misc]
             for index, target in enumerate(answered.targets)
             if target.share is not None
         ),

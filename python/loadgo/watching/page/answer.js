@@ -1,5 +1,5 @@
 // The answer in one sentence: is it fine, what is full, who waits for what; watching/terminal.py gives the same one.
-import { isIdle, waits } from "./figures.js";
+import { waits } from "./figures.js";
 import { STATES } from "./states.js";
 import { CATEGORIES, HELD_UP, OTHER_WORK } from "./terms.js";
 import { duration, number, share } from "./words.js";
@@ -8,9 +8,9 @@ const BUSY = 0.9, HELD = 0.4, IDLE = 0.1;
 const CAUSES = { "CPU wait": "waiting for a processor", "page wait": "waiting for pages", "disk wait": "waiting for the disk", "other wait": "waiting for something that is not metered" };
 
 export function answer(told, window, everybody, target) {
-  const busiest = busiestOf(told.hosts), lost = lostOf(told.hosts), busy = busiest ? busiest.share : busyShare(told);
+  const busiest = busiestOf(told.hosts), lost = lostOf(told.hosts), busy = busiest ? busiest.share : told.busyShare;
   const theirs = everybody && !Number.isNaN(told.usersShare) ? `, ${share(told.usersShare)} for users` : "";
-  const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(busyShare(told))} busy`) + theirs + (busiest ? `, those of ${busiest.name} most with ${share(busy)}` : ""), p90 = told.response.p90;
+  const said = (Number.isNaN(busy) ? "processors not measured" : `processors ${share(told.busyShare)} busy`) + theirs + (busiest ? `, those of ${busiest.name} most with ${share(busy)}` : ""), p90 = told.response.p90;
   if (everybody && !told.answered) return `${lost}Nobody was answered in the last ${duration(window.end - window.start)}; ${said}${busyWith(told.otherWork)}.`;
   // Without users the bands are of processes: how long those were ready is nobody's response time.
   const parts = everybody ? waits(told.states) : null, most = parts ? parts.indexOf(Math.max(...parts)) : 0, held = parts !== null && most > 0 && parts[most] >= HELD;
@@ -43,5 +43,3 @@ function busyWith(work) {
   return `; the host is ${work.share - work.error > OTHER_WORK.busy ? "busy" : "partly busy"} with other things: ${share(work.share)} of the processors' time`;
 }
 
-/** The share of the processors' time that was not idle, over the whole window. */
-export function busyShare(told) { return told.time.length ? told.time.reduce((sum, one) => sum + (isIdle(one.name) ? 0 : one.share), 0) : NaN; }

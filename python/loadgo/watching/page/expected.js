@@ -1,5 +1,4 @@
 // What a model of the machine expects, beside what was measured in the window.
-import { busyShare } from "./answer.js";
 import { $, rows } from "./panels.js";
 import { duration, number, share } from "./words.js";
 
@@ -22,7 +21,7 @@ export function expectation(store, told, found) {
   $("expected-part").hidden = !expected;
   if (!expected) return;
   const lines = expected.figures.map(one => line(`${one.command ? one.command + ", " : ""}${one.measure}`, measured(told, one), one, WORDS[one.measure] || duration));
-  lines.push(line("processors busy", busyShare(told), { value: expected.busy }, share), line("run queue", mean(found.ready), { value: expected.ready }, number));
+  lines.push(line("processors busy", told.busyShare, { value: expected.busy }, share), line("run queue", mean(found.ready), { value: expected.ready }, number));
   rows("expected", ["", "measured", "expected", "low to high", "measured / expected"], lines);
   $("expected-note").textContent = expected.note;
 }

@@ -15,7 +15,7 @@ export function quantile(sorted, probability) {
 
 /** Series against time that are cheap enough for every frame while one moves. */
 export function series(store, window) {
-  return { busy: busy(store, window), ready: means(store.tables.queue, "ready", window), ...faults(store, window), ...memory(store, window) };
+  return { ...busy(store, window), ready: means(store.tables.queue, "ready", window), ...faults(store, window), ...memory(store, window) };
 }
 
 /** What happened in the window: answers, by command and in all, who waited, shares of time, losses. */
@@ -34,6 +34,7 @@ export function figures(store, window, bands) {
     lateness: late.length ? quantile(Float32Array.from(late, row => told.late_ns[row]).sort(), 0.99) : null,
     responses: overTime(store, late, window),
     time: shares(store, window),
+    busyShare: busy(store, window).busyShare,
     processes: processes(store, window),
     usersShare: usersShare(store, window),
     otherWork: otherWork(store, window),
@@ -153,6 +154,7 @@ function ofProcessors(table) {
   return row => !table.apart || table.columns.processor[row] !== NONE;
 }
 
+/** The busy share of the processors' time: column by column, and over the whole window, which is the page's one figure. */
 function busy(store, window) {
   const table = store.tables.time, wanted = ofProcessors(table), idle = (table.words.category || []).map(isIdle);
   const sums = new Float64Array(window.columns), spans = new Float64Array(window.columns);
@@ -161,7 +163,8 @@ function busy(store, window) {
     spans[column] += table.columns.time_ns[row];
     if (!idle[table.columns.category[row]]) sums[column] += table.columns.time_ns[row];
   });
-  return rate(sums, spans, until);
+  const all = spans.reduce((a, b) => a + b, 0);
+  return { busy: rate(sums, spans, until), busyShare: all ? sums.reduce((a, b) => a + b, 0) / all : NaN };
 }
 
 /** By category, the share of the processors' time over the window, and column by column. */
