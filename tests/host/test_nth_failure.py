@@ -34,7 +34,6 @@ FAILURES = {f"write {file}": "ENOSPC" for file in FILES} | {
     "bpf": "EPERM",
     "perf_event_open": "EACCES",
     "pipe2": "EMFILE",
-    "eventfd2": "EMFILE",
     "epoll_create1": "EMFILE",
     "epoll_ctl": "ENOMEM",
     "timerfd_create": "EMFILE",
@@ -45,12 +44,11 @@ FAILURES = {f"write {file}": "ENOSPC" for file in FILES} | {
     "mremap": "ENOMEM",
     "sched_setscheduler": "EPERM",
     "setsid": "EPERM",
-    "getdents64": "EACCES",
     "statfs": "EACCES",
 }
 """The calls of which one fails in a run, of any file or of one, and with what.
 
-Not clone3: most of its calls start threads of libraries, which wait for ever for one that was refused. loadgo asks
+Not clone3: most of its calls start threads of libraries, which wait for ever for one that was refused. A run asks
 for their number before (`test_few_processes.py`).
 """
 OF_UNDOING = ("unlink", "rmdir", "unlinkat")
@@ -125,25 +123,25 @@ def test_a_run_of_which_the_nth_call_fails_ends_in_words_and_leaves_nothing(benc
 
 
 def faults_of_failure(bench: Bench, call: str, number: int) -> list[str]:
-    """What is wrong with a run of which this call fails; the leftovers are undone by a run after it."""
+    """The faults of a run of which this call fails. Leftovers of a call that undoes are undone by a run after it."""
     out = f"failed-{number}"
     failure = f"{call}: call {number} fails with {FAILURES[call]}: "
     injected = f"inject={call.split()[0]}:error={FAILURES[call]}:when={number}"
     status, said, errors = run_traced(bench, out, *of_call(bench, out, call), "-e", injected)
-    found = [] if status in (0, 1, 2) else [f"status {status}: {said}{errors}"]
+    faults = [] if status in (0, 1, 2) else [f"status {status}: {said}{errors}"]
     if number == 1 and "(INJECTED)" not in (bench.folder / f"{out}.calls").read_text():
-        found.append("the run does not make this call")
-    found += [f"{word}: {errors}" for word in ("Traceback", "panicked") if word in errors]
+        faults.append("the run does not make this call")
+    faults += [f"{word}: {errors}" for word in ("Traceback", "panicked") if word in errors]
     if status == 2 and "loadgo: " not in errors:
-        found.append(f"status 2 without words: {said}{errors}")
+        faults.append(f"status 2 without words: {said}{errors}")
     if (bench.folder / out / "run.toml").exists():
         told = bench.typed("report", out, status=None)
         if told.returncode not in (0, 1, 2) or "Traceback" in told.stderr:
-            found.append(f"report ends with {told.returncode}: {told.stderr}")
+            faults.append(f"report ends with {told.returncode}: {told.stderr}")
     left = left_behind(bench)
     if left and call in OF_UNDOING:
         bench.typed("run", "asked.toml", "--users", "1", "--quiet", "--out", f"after-{number}", status=None)
         left = left_behind(bench)
     if left:
-        found.append(f"left behind: {left}; status {status}: {errors}")
-    return [failure + text for text in found]
+        faults.append(f"left behind: {left}; status {status}: {errors}")
+    return [failure + text for text in faults]

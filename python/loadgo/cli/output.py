@@ -70,6 +70,10 @@ def _shortage(error: BaseException) -> str:
         return "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
     if not (isinstance(error, ImportError) or _is_panic(error)):
         return ""
+    if "TooManyOpenFiles" in str(error):
+        return "no further file can be opened: raise the limit of this process (ulimit -n)"
+    if "OutOfMemory" in str(error):
+        return "the kernel has no memory left for what loadgo asks of it: make room, and give the command again"
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as refusal:

@@ -22,7 +22,7 @@ from loadgo.comparison.headline import further_sentences, verdict_sentence
 from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
-from loadgo.comparison.printed_side import EXTRAPOLATED
+from loadgo.comparison.printed_side import EXTRAPOLATION_WORD
 from loadgo.comparison.rows import Row
 from loadgo.comparison.short_form import MIX_LABEL, first_tables, full_pictures, further_tables, short_notes
 from loadgo.comparison.side import Side
@@ -159,7 +159,7 @@ def _described(side: Side) -> str:
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
     mark = (
         f" {EXTRAPOLATED_MARK}"
-        if side.extrapolated or any(note.startswith(EXTRAPOLATED) for note in side.notes)
+        if side.extrapolated or any(note.startswith(EXTRAPOLATION_WORD) for note in side.notes)
         else ""
     )
     return f"{side.name}{mark}, {kind}: {side.title}{runs}"
@@ -185,7 +185,9 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
                 f"{number(user.missing)} interactions are extrapolated. What they are in is marked {EXTRAPOLATED_MARK}."
             )
-        warnings += [f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith(EXTRAPOLATED)]
+        warnings += [
+            f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith(EXTRAPOLATION_WORD)
+        ]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
 
@@ -214,7 +216,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
             ("CPU of page faults", "is not known on both sides: the processor time of page faults was not metered.")
         )
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
-        notes += [(letter, note) for note in side.notes if not note.startswith(EXTRAPOLATED)]
+        notes += [(letter, note) for note in side.notes if not note.startswith(EXTRAPOLATION_WORD)]
         if side.unanswered:
             notes.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
         if side.other_work is not None and side.other_work.level == "partly busy":

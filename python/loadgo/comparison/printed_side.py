@@ -24,7 +24,7 @@ from loadgo.published.document import Document
 from loadgo.published.failures import Numbers
 from loadgo.published.finding import Finding
 
-EXTRAPOLATED = "Extrapolated"
+EXTRAPOLATION_WORD = "Extrapolated"
 """The first word of the note that a part of a printed column is extrapolated."""
 _CLAIMS_FOR_CORRECTION = 2
 """Fewest claims that must hold with a corrected cell before it replaces the printed one."""
@@ -69,7 +69,7 @@ def _sides(name: str) -> dict[str, Any]:
 
 
 def _extrapolated(section: dict[str, Any]) -> tuple[str, ...]:
-    return (f"{EXTRAPOLATED}: {section['extrapolated']}.",) if "extrapolated" in section else ()
+    return (f"{EXTRAPOLATION_WORD}: {section['extrapolated']}.",) if "extrapolated" in section else ()
 
 
 def _corrected(document: Document) -> tuple[Numbers, dict[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from loadgo.comparison.printed_side import EXTRAPOLATED, findings_of, is_printed, printed_side
+from loadgo.comparison.printed_side import EXTRAPOLATION_WORD, findings_of, is_printed, printed_side
 from loadgo.costs.priced import priced
 from loadgo.costs.runs import found_runs
 from loadgo.errors import BadArgument
@@ -136,7 +136,7 @@ def _printed(printed: PrintedSide, tariff: str | None) -> Side:
         means=means,
         use=None,
         lines=(),
-        notes=tuple(note for note in printed.notes if not note.startswith(EXTRAPOLATED)),
+        notes=tuple(note for note in printed.notes if not note.startswith(EXTRAPOLATION_WORD)),
         warnings=_document_warnings(printed),
     )
 
@@ -145,7 +145,10 @@ def _document_warnings(printed: PrintedSide) -> tuple[str, ...]:
     """The warnings that the printed column's document contradicts itself, and that a part of it is extrapolated."""
     clause = contradictions_in_words(findings_of(printed))
     contradictory = (f"{clause}: see `loadgo reproduce {printed.document}`.",) if clause else ()
-    return (*contradictory, *(f"{printed.name}: {note}" for note in printed.notes if note.startswith(EXTRAPOLATED)))
+    return (
+        *contradictory,
+        *(f"{printed.name}: {note}" for note in printed.notes if note.startswith(EXTRAPOLATION_WORD)),
+    )
 
 
 def _cpu_charge(name: str, tariff: Tariff, cpu_ns: float | None) -> ShiftCharge:

@@ -97,7 +97,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
     tables = tables_of_load(tables)
     rows, total = classified_in(tables, stretch), total_time_of(tables, stretch)
     run = describe_run(tables)
-    seen = rows.filter(~IS_UNSEEN)
+    shown_rows = rows.filter(~IS_UNSEEN)
     findings = RunFindings(
         driver=driver_audit(rows, total, tables, None),
         losses=group_losses(tables.lost, tables.conditions),
@@ -108,8 +108,8 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         fit_warnings=tables.fit_warnings,
         prediction=tables.prediction,
         drivers=drivers_figures(tables.conditions),
-        sent=len(seen),
-        unanswered=int(seen.select(IS_UNANSWERED.sum()).item()),
+        sent=len(shown_rows),
+        unanswered=int(shown_rows.select(IS_UNANSWERED.sum()).item()),
     )
     return _facts(run, findings)
 

@@ -244,9 +244,17 @@ def _read_tables(folder: Path, names: Sequence[str], conditions: Mapping[str, An
     try:
         frames = {name: _planned_table(folder, name, conditions) for name in names}
         collected = iter(pl.collect_all([frame for frame in frames.values() if frame is not None]))
-    except (OSError, *DAMAGE_ERRORS):
+    except (OSError, *DAMAGE_ERRORS) as error:
+        if _is_shortage(error):
+            raise
         return {name: read_table(folder, name, conditions) for name in names}  # which says which of them is damaged
     return {name: _empty_table(name) if frame is None else next(collected).rechunk() for name, frame in frames.items()}
+
+
+def _is_shortage(error: BaseException) -> bool:
+    """Whether a panic of Polars is from want of descriptors or memory, and not from a damaged table."""
+    is_panic = isinstance(error, pl.exceptions.PanicException)
+    return is_panic and any(word in str(error) for word in ("TooManyOpenFiles", "OutOfMemory"))
 
 
 def read_table(folder: Path, name: str, conditions: Mapping[str, Any] | None = None) -> pl.DataFrame:
@@ -261,6 +269,8 @@ def read_table(folder: Path, name: str, conditions: Mapping[str, Any] | None = N
     except OSError as error:
         raise BadRun(f"cannot read the table {name} of {folder}: {error}") from error
     except DAMAGE_ERRORS as error:
+        if _is_shortage(error):
+            raise
         raise BadRun(_damage_message(folder, name)) from error
 
 

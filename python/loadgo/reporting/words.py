@@ -227,7 +227,7 @@ def _tariff(summary: Summary) -> str:
 
 
 def _legend(summary: Summary) -> list[str]:
-    """What intervals mean, and the run's notes."""
+    """The meaning of intervals, and the run's notes."""
     if not summary.everything.response.count:
         return list(summary.notes)
     lines = [

@@ -59,14 +59,16 @@ def _failed_runs(out: Path) -> list[Path]:
 
 
 def _is_failed_without_line(folder: Path) -> bool:
-    import polars as pl
+    """Whether a run failed before any line was answered. Its run.toml says it: its tables may not be readable."""
+    from loadgo.records.manifest import MANIFEST_KEY
 
     try:
         run_toml = toml_table((folder / "run.toml").read_text(encoding="utf-8"))
-        lines = pl.scan_parquet(folder / "interactions.parquet").select(pl.len()).collect().item()
-    except (OSError, ValueError, pl.exceptions.PolarsError):
+    except (OSError, ValueError):
         return False
-    return run_toml.get("outcome") == "failed" and lines == 0
+    entries = run_toml.get(MANIFEST_KEY)
+    entry = entries.get("interactions") if isinstance(entries, dict) else None
+    return run_toml.get("outcome") == "failed" and isinstance(entry, dict) and entry.get("rows") == 0
 
 
 def check_out(out: str | Path | None) -> None:

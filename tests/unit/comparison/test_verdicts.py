@@ -374,6 +374,8 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
     trust = comparison_document(simulated).trust
     assert trust.startswith("high. The 95 % intervals are from ")
     assert trust.endswith(f"nothing else ran. {A_MODEL}.")
+    doubted = comparison_document(replace(simulated, b=replace(simulated.b, unanswered=7))).trust
+    assert doubted.startswith(f"moderate: in b 7 of {len(simulated.b.rows)} lines had no answer. ")
     for form in ("text", "md", "html"):
         shown = str(simulated.report(form))
         assert 0 < shown.index("Trust: high.") < shown.index("Response time"), form
@@ -392,10 +394,3 @@ def test_printed_figures_have_a_low_trust() -> None:
     assert trust == (
         "low: the warnings above say why; printed figures have no intervals, so chance may explain any of the changes."
     )
-
-
-def test_lines_without_an_answer_are_a_doubt_of_their_side() -> None:
-    made = compared(SLOWER_AND_FASTER)
-    doubted = replace(made, b=replace(made.b, unanswered=7))
-    trust = comparison_document(doubted).trust
-    assert trust.startswith(f"moderate: in b 7 of {len(made.b.rows)} lines had no answer. ")

@@ -61,7 +61,7 @@ def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
 
 
 def test_lines_without_an_answer_lower_the_trust(good: RunFacts) -> None:
-    """Of several runs they are counted together."""
+    """The lines of several runs are counted together."""
     assert good.sent > 0
     assert good.unanswered == 0
     some = replace(good, sent=1_000, unanswered=51)
