@@ -173,11 +173,6 @@ def test_no_name_of_a_category_is_cut_on_a_phone(report_on_phone: Page) -> None:
     assert [name for name in report_on_phone.evaluate(CUT_WORDS) if name.startswith("idle")] == []
 
 
-def test_no_word_of_a_chart_is_cut_on_a_phone(shown: Page) -> None:
-    looked_at(shown, PHONE)
-    assert shown.evaluate(CUT_WORDS) == []
-
-
 def test_a_table_that_is_cut_shows_a_shade_where_it_goes_on(report_on_phone: Page) -> None:
     page = report_on_phone
     table = page.locator(".scroll:has(table)").first

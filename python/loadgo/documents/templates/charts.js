@@ -12,7 +12,6 @@
     return {
       background: "transparent", font: "system-ui, 'DejaVu Sans', sans-serif", view: { stroke: null },
       axis: { ...axis, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 },
-      axisX: { labelBound: 5 }, // a label that reaches beyond the picture is left out, not cut
       legend: { labelColor: faint, titleColor: faint, titleFontWeight: 400, labelFontSize: 12, symbolFillColor: ink, orient: "top" },
       point: { color: ink }, rule: { color: ink }, text: { color: faint }, title: { color: faint },
     };
