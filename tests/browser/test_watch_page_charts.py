@@ -53,6 +53,32 @@ def test_an_axis_has_round_values_with_their_unit_and_round_moments(sight: Sight
     assert all(moment % 5 == 0 for moment in moments)
 
 
+RIGHT_EDGES = """() => {
+    const rows = new Map();
+    for (const part of document.querySelectorAll("#series section")) {
+        const { top, right, width } = part.getBoundingClientRect();
+        if (width) rows.set(top, Math.max(rows.get(top) || 0, right));
+    }
+    return [...rows.values()].map(Math.round);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1100, 1600])
+def test_each_row_of_charts_is_filled(sight: Sight, width: int) -> None:
+    sight.page.set_viewport_size({"width": width, "height": 900})
+    edges = sight.tell(RIGHT_EDGES)
+    assert len(edges) >= 3
+    assert max(edges) - min(edges) <= 1
+
+
+DECADES = """async range => (await import(new URL("axes.js", location))).decades(...range)"""
+
+
+def test_a_logarithmic_axis_has_powers_of_ten_or_their_parts(sight: Sight) -> None:
+    assert sight.tell(DECADES, [128, 2e6]) == [1e3, 1e4, 1e5, 1e6]
+    assert sight.tell(DECADES, [150, 2500]) == [200, 500, 1000, 2000]
+
+
 def at_moment(sight: Sight, name: str, share: float) -> tuple[float, float]:
     """The place on the screen of a part of the time of a chart."""
     box = sight.page.locator(f"#series-{name}").bounding_box()

@@ -173,7 +173,7 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
 def _condition(condition: DifferingCondition) -> str:
     if condition.name == SCRIPT_TEXT:
         return f"the {SCRIPT_TEXT}"
-    before, after = (_cut(value) for value in (condition.before, condition.after))
+    before, after = (_cut(value) for value in condition.shown_values)
     return f"{condition.shown_name} ({before} in A, {after} in B)"
 
 

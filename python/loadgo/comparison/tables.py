@@ -47,8 +47,8 @@ def _conditions(comparison: Comparison) -> Table | None:
         return None
     columns = (
         Column("condition", tuple(condition.shown_name for condition in conditions)),
-        Column("A", tuple(_cut(condition.before) for condition in conditions)),
-        Column("B", tuple(_cut(condition.after) for condition in conditions)),
+        Column("A", tuple(_cut(condition.shown_values[0]) for condition in conditions)),
+        Column("B", tuple(_cut(condition.shown_values[1]) for condition in conditions)),
     )
     return Table("Conditions that differ", columns, name_width=36)
 

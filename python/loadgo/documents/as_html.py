@@ -18,7 +18,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.drawing_code import drawing_code
 from loadgo.documents.explained_words import ExplainedWords
 from loadgo.documents.page_sections import NOTES_ID, NOTES_TITLE, contents, page_sections
-from loadgo.documents.prose import prose
+from loadgo.documents.prose import prose, verbatim
 from loadgo.notation.figures import plain
 
 if TYPE_CHECKING:
@@ -70,7 +70,13 @@ def html_page(
         lstrip_blocks=True,
     )
     words = ExplainedWords()
-    environment.filters |= {"plain": plain, "prose": prose, "heading": words.heading, "word": words.word}
+    environment.filters |= {
+        "plain": plain,
+        "prose": prose,
+        "verbatim": verbatim,
+        "heading": words.heading,
+        "word": words.word,
+    }
     scripts = [*code, *(drawing_scripts() if page_charts else [])]
     return environment.from_string(page).render(
         style=Markup(template("page.css") + style),

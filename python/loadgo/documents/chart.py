@@ -15,6 +15,7 @@ import polars as pl
 
 from loadgo.documents.formats import check_drawable
 from loadgo.documents.palette import ACCENT_COLOR as ACCENT_COLOR
+from loadgo.documents.prose import with_whole_figures
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.errors import LoadgoError
 from loadgo.notation.figures import plain
@@ -136,13 +137,20 @@ _KINDS = {"layer": alt.LayerChart, "vconcat": alt.VConcatChart, "facet": alt.Fac
 """Altair's class for a specification with this member: Altair itself tries all, and compares each with the schema."""
 
 
+def _lines(text: str) -> list[str]:
+    """The text in lines of a picture, none of which parts a figure from its unit."""
+    joint = "\N{NO-BREAK SPACE}"
+    wrapped = textwrap.wrap(with_whole_figures(plain(text), joint), _TITLE_CHARS)
+    return [line.replace(joint, " ") for line in wrapped]
+
+
 def _title(chart: Chart, warnings: Sequence[str], trust: str) -> dict[str, Any]:
     """The heading of a picture, its caption and the line on trust. Warnings stand above them, in red."""
-    caption = [line for text in (chart.caption, trust) for line in textwrap.wrap(plain(text), _TITLE_CHARS)]
+    caption = [line for text in (chart.caption, trust) for line in _lines(text)]
     heading = {"text": plain(chart.heading), "subtitle": caption, "anchor": "start", "subtitlePadding": 4, "offset": 10}
     if not warnings:
         return heading
-    lines = [line for text in warnings for line in textwrap.wrap(plain(text), _TITLE_CHARS)]
+    lines = [line for text in warnings for line in _lines(text)]
     below = [plain(chart.heading), *caption]
     return heading | {"text": lines, "color": _WARNING_COLOR, "fontSize": 12, "subtitle": below}
 

@@ -17,11 +17,13 @@ _WHOLE = re.compile(
     rf"""
     (?<![\w`]) `(?P<code>[^`\s](?:[^`\n]*[^`\s])?)` (?![\w`])
     | (?<![\w-]) \d{{4}}-\d\d-\d\d (?![\w-])
-    | (?<![\w-]) --[a-z][a-z-]*[a-z]
+    | (?<![\w-]) --?[a-z][a-z-]*[a-z]
     | (?<![\w.,]) {_NUMBER} (?:–{_NUMBER})? \ {_UNIT} (?!\w)
     """,
     re.VERBOSE,
 )
+
+_OPTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]*[a-z])")
 
 
 def prose(text: str) -> Markup:
@@ -35,6 +37,12 @@ def prose(text: str) -> Markup:
         parts += [escape(text[end : match.start()]), _marked_up(match)]
         end = match.end()
     return Markup("").join([*parts, escape(text[end:])])
+
+
+def verbatim(text: str) -> Markup:
+    """The text, escaped, in which no option is broken."""
+    parts = _OPTION.split(plain(text))
+    return Markup("").join(_whole(part) if at % 2 else escape(part) for at, part in enumerate(parts))
 
 
 def with_whole_figures(text: str, joint: str) -> str:

@@ -159,7 +159,7 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
 def _condition_notes(past: History) -> Iterator[tuple[str, str]]:
     for change in past.changes:
         differing = [
-            f"{one.shown_name} {one.before or 'none'} → {one.after or 'none'}"
+            f"{one.shown_name} {' → '.join(value or 'none' for value in one.shown_values)}"
             for one in change.conditions[:MOST_NAMED_CONDITIONS]
         ]
         more = len(change.conditions) - len(differing)

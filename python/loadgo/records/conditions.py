@@ -11,7 +11,7 @@ from zlib import crc32
 
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
-from loadgo.notation.figures import setting
+from loadgo.notation.figures import setting, size
 from loadgo.notation.toml_text import toml_table
 from loadgo.records.fleets import FLEET_KIND, hosts_of_run
 
@@ -41,6 +41,8 @@ _LIMIT_EACH = "limit each"
 """The first words of a condition of each user's limits."""
 _MEASURED_CONDITIONS = ("memory_available_bytes", "used_bytes", "load_average")
 
+_COUNT_AT_END = re.compile(r"(?<!\d)\d+$")
+
 
 @dataclass(frozen=True)
 class DifferingCondition:
@@ -55,7 +57,19 @@ class DifferingCondition:
         """The name in words: `limit cpus`, `load average`. A machine's key stays as its file has it."""
         if self.name in _LIMIT_KEYS:
             return f"limit {self.name}"
-        return self.name if self.name.startswith("machine ") else self.name.replace("_", " ")
+        if self.name.startswith("machine "):
+            return self.name
+        return re.sub(r"(memory.*) bytes$", r"\1", self.name.replace("_", " "))
+
+    @property
+    def shown_values(self) -> tuple[str, str]:
+        """Both values, with bytes as `231 MB`; the bytes themselves where the difference is too small to be seen so."""
+        if self.name != "swap" and not self.name.endswith("_bytes"):
+            return self.before, self.after
+        before, after = (
+            _COUNT_AT_END.sub(lambda count: size(int(count[0])), text) for text in (self.before, self.after)
+        )
+        return (before, after) if before != after else (self.before, self.after)
 
 
 def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:

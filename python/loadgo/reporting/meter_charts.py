@@ -17,6 +17,7 @@ from loadgo.documents.chart import (
     TIME_LABEL,
     Chart,
     chart_of,
+    legend,
     percent,
     run_time,
     safe,
@@ -71,7 +72,10 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
                 title="a second",
                 scale=alt.Scale(type="log", domain=[min(least, most / 2), most], range=[0.12, 1]),
                 legend=alt.Legend(
-                    values=_tens(least, most), format="~g", symbolType="square", symbolFillColor=ACCENT_COLOR
+                    values=_tens(least, most),
+                    labelExpr=_RATE_LABEL,
+                    symbolType="square",
+                    symbolFillColor=ACCENT_COLOR,
                 ),
             ),
             tooltip=[
@@ -85,6 +89,10 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
     octaves = math.log2(long / short)
     height, flat = max(90, min(340, round(16 * octaves))), len(cells.frame) == 1
     return chart_of(name, heading, cells.caption, cell_marks, height, flat=flat)
+
+
+_RATE_LABEL = "format(datum.value, datum.value >= 1000 ? '~s' : '~g')"
+"""`16k` for 16,000, as axes have it: the legend fits on a telephone."""
 
 
 def _named_kinds(kinds: str) -> str:
@@ -208,7 +216,9 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
                 scale=alt.Scale(domain=[0, 1]),
             ),
             y2=alt.Y2("top:Q"),
-            color=alt.Color("length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=_SQUARES),
+            color=alt.Color(
+                "length:N", title=None, scale=alt.Scale(domain=names, range=colors), legend=legend(max(map(len, names)))
+            ),
             tooltip=[alt.Tooltip("length:N"), percent("share"), seconds("from_s"), seconds("to_s")],
         )
     )

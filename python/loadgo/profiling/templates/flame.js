@@ -83,31 +83,61 @@
     drawn.push({ call, row, item });
   }
 
+  // A box for neighbours that are each too narrow for one: a gap would look like the caller's own time.
+  function small(calls, row, pixels, chars) {
+    const samples = calls.reduce((sum, call) => sum + call.samples, 0), px = samples * pixels;
+    if (px < LEAST_PX) return [];
+    const item = document.createElement("div"), words = `${number(calls.length)} narrow`;
+    item.className = "flame-small";
+    item.setAttribute("aria-hidden", "true");
+    item.title = `${words}: ${share(samples)}. Zoom in to see them.`;
+    item.textContent = words.length <= chars(px) ? words : "";
+    const left = 100 * (calls[0].start - zoomed.start) / zoomed.samples;
+    Object.assign(item.style, { left: `${left}%`, width: `${100 * samples / zoomed.samples}%`, top: `${row * ROW_PX}px` });
+    return [item];
+  }
+
+  // The narrow calls of a row, in lists of neighbours with one caller.
+  function neighbours(calls) {
+    const lists = [];
+    for (const call of calls) {
+      const last = lists.at(-1)?.at(-1);
+      if (last && last.caller === call.caller && last.start + last.samples === call.start) lists.at(-1).push(call);
+      else lists.push([call]);
+    }
+    return lists;
+  }
+
   function draw() {
     const width = graph.clientWidth, perChar = charPx();
     if (!width) return; // the page is not laid out yet: the observer below draws when it is
     const pixels = width / zoomed.samples;
     const chars = (px) => Math.floor((px - PADDING_PX) / perChar);
-    let narrow = 0;
+    let narrow = 0, rows = 0;
+    const others = [];
     drawn = [];
     const callers = [];
     for (let call = zoomed.caller; call; call = call.caller) callers.unshift(call);
     callers.forEach((call, row) => box(call, row, 0, 100, chars(width)));
     let level = [zoomed];
     for (let row = callers.length; level.length; row += 1) {
-      const below = [];
+      const below = [], hidden = level.filter((call) => call.samples * pixels < LEAST_PX);
+      const boxes = neighbours(hidden).flatMap((calls) => small(calls, row, pixels, chars));
+      narrow += hidden.length;
+      others.push(...boxes);
       for (const call of level) {
         const px = call.samples * pixels;
-        if (px < LEAST_PX) { narrow += 1; continue; }
+        if (px < LEAST_PX) continue;
         box(call, row, 100 * (call.start - zoomed.start) / zoomed.samples, 100 * call.samples / zoomed.samples, chars(px));
         below.push(...call.callees);
       }
+      rows = boxes.length || below.length ? row + 1 : rows;
       level = below;
     }
-    graph.replaceChildren(...drawn.map(({ item }) => item));
+    graph.replaceChildren(...drawn.map(({ item }) => item), ...others);
     graph.classList.toggle("flame-marked", matches !== null);
-    graph.style.height = `${(drawn.at(-1).row + 1) * ROW_PX}px`;
-    element("narrow").textContent = narrow ? `${number(narrow)} narrower than a pixel or two are not drawn: zoom in to see them.` : "";
+    graph.style.height = `${Math.max(drawn.at(-1).row + 1, rows) * ROW_PX}px`;
+    element("narrow").textContent = narrow ? `${number(narrow)} narrower than a pixel or two stand together in grey boxes: zoom in to see them.` : "";
     if (!drawn.some(({ call }) => call === current)) current = zoomed;
     drawn.find(({ call }) => call === current).item.tabIndex = 0;
   }

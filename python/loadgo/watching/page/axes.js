@@ -10,6 +10,15 @@ export function roundUp(value) {
   return [1, 2, 5, 10].map(step => step * power).find(step => step >= value * (1 - 1e-9));
 }
 
+const TOPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+
+/** The top of an axis whose largest value is `value`: little room is left above, and the half of it is round too. */
+export function topOf(value) {
+  if (!(value > 0) || !Number.isFinite(value)) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return TOPS.map(step => step * power).find(step => step >= value * (1 - 1e-9));
+}
+
 /** The step of round moments, at least `room` apart. */
 export function momentStep(start, end, width, room) { return roundUp((end - start) / Math.max(2, width / room)); }
 
@@ -28,19 +37,35 @@ export function plotOf(width, height, { start, end }, most) {
   return { ...inner, x: at => LEFT + (at - start) / (end - start) * inner.width, y: value => ABOVE + inner.height * (1 - Math.min(value / most, 1)) };
 }
 
-/** Draws lines and labels: 0, the half and the whole of `most` in `words`, and round moments. */
-export function drawAxes(pen, plot, window, most, words, ink) {
+/** Powers of ten from `low` to `high`; with fewer than two, 2 and 5 times them too. */
+export function decades(low, high) {
+  const within = steps => {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) found.push(...steps.map(step => step * 10 ** power));
+    return found.filter(value => value >= low && value <= high);
+  };
+  const tens = within([1]);
+  return tens.length > 1 ? tens : within([1, 2, 5]);
+}
+
+/** Draws lines and labels at `values` of an axis, whose height is y(value). */
+export function drawValues(pen, plot, values, y, words, ink) {
   pen.font = "11px system-ui, sans-serif";
-  pen.lineWidth = 1;
   pen.textAlign = "right";
   pen.textBaseline = "middle";
-  for (const value of [0, most / 2, most]) {
-    const y = Math.round(plot.y(value)) + 0.5;
+  for (const value of values) {
+    const at = Math.round(y(value)) + 0.5;
     pen.fillStyle = ink("--line");
-    pen.fillRect(plot.left, y - 0.5, plot.width, 1);
+    pen.fillRect(plot.left, at - 0.5, plot.width, 1);
     pen.fillStyle = ink("--faint");
-    pen.fillText(brief(words(value)), plot.left - 5, y, plot.left - 6);
+    pen.fillText(brief(words(value)), plot.left - 5, at, plot.left - 6);
   }
+  pen.textAlign = "left";
+}
+
+/** Draws lines and labels: 0, the half and the whole of `most` in `words`, and round moments. */
+export function drawAxes(pen, plot, window, most, words, ink) {
+  drawValues(pen, plot, [0, most / 2, most], plot.y, words, ink);
   drawMoments(pen, plot, window, ink);
 }
 

@@ -1,5 +1,5 @@
 // The table of the hosts, and their charts: a lane for each host, with one scale for all.
-import { brief, roundUp } from "./axes.js";
+import { brief, topOf } from "./axes.js";
 import { $, chartPart, headed, rows, show } from "./panels.js";
 import { drawLanes } from "./pictures.js";
 import { HOST_LIMITS } from "./terms.js";
@@ -55,7 +55,7 @@ function note(hosts) {
 function lanes(name, hosts, valuesOf, meanOf, words, window, { top = null, dots = false, bound = null } = {}) {
   const list = hosts.map(host => ({ name: host.name, values: Array.from(valuesOf(host)), dots: dots ? host.dots : [], lost: host.lost_ns !== null && host.lost_ns <= window.end ? host.lost_ns : null, told: figure(meanOf(host), words) }));
   const seen = list.flatMap(lane => [...lane.values.filter(value => !Number.isNaN(value)), ...lane.dots.map(dot => dot[1])]);
-  const most = top || roundUp(seen.reduce((a, b) => Math.max(a, b), bound || 0)), columns = Math.max(1, ...list.map(lane => lane.values.length));
+  const most = top || topOf(seen.reduce((a, b) => Math.max(a, b), bound || 0)), columns = Math.max(1, ...list.map(lane => lane.values.length));
   const at = column => list.map(lane => `${lane.name} ${Number.isNaN(lane.values[column] ?? NaN) ? "–" : words(lane.values[column])}`).join(", ");
   show(name, columns, window, () => drawLanes($(`series-${name}`), list, most, { ...window, bound }), at);
   headed(name, seen.length ? `0 to ${brief(words(most))} in each row` : "not measured");

@@ -1,6 +1,6 @@
 // The page's parts filled: series, tables, the legend, what a single interaction was.
 import { heat, memoryRows, waits } from "./figures.js";
-import { roundUp } from "./axes.js";
+import { topOf } from "./axes.js";
 import { drawHeat, drawPointed, drawSeries, drawStack, QUIET, STACK } from "./pictures.js";
 import { COLOURS, nameOf, STATES, WAITS } from "./states.js";
 import { NONE } from "./table.js";
@@ -17,8 +17,9 @@ export function write(element, text) {
   element.replaceChildren(...text.split(FIGURE).map((part, at) => at % 2 ? Object.assign(document.createElement("span"), { className: "whole", textContent: part }) : part));
 }
 
-const SERIES = [["busy", "Processors busy"], ["ready", "Run queue, length"], ["faults", "Page faults a second"], ["answers", "Answers a second"],
-                ["responses", "Response time, p90"], ["account", "Processors' time by category"], ["memory", "Memory"]];
+const SERIES = [["responses", "Response time, p90"], ["answers", "Answers a second"], ["busy", "Processors busy"], ["ready", "Run queue, length"],
+                ["faults", "Page faults a second"], ["account", "Processors' time by category"], ["memory", "Memory"]];
+const TALL = ["responses", "account", "memory"];
 const TITLES = {};
 
 /** The small charts by name, as they were drawn last: {element, columns, redraw(), words(column)}. */
@@ -30,7 +31,7 @@ export const pointed = { moment: null, stretch: null, anchor: null };
 export function prepare() {
   for (const [at, state] of STATES.entries()) { const item = entry(COLOURS[at], state); item.classList.toggle("of-users", at > 1); $("legend").append(item); }
   for (const [name, title] of SERIES) {
-    const part = chartPart(name, title, name === "account" || name === "memory" ? 140 : 104);
+    const part = chartPart(name, title, TALL.includes(name) ? 150 : 104);
     if (name === "account" || name === "memory") { const list = document.createElement("ul"); list.id = `legend-${name}`; part.append(list); }
     if (name === "answers" || name === "responses") part.className = "of-users";
     if (name === "memory") part.className = "of-one";
@@ -137,11 +138,11 @@ function stack(name, parts, most, told, window) {
   list.forEach(part => { part.colour ??= colourOf(part); });
   let full = most;
   for (let column = 0; !most && column < columns; column++) full = Math.max(full || 0, list.reduce((sum, part) => sum + (part.drawn[column] || 0), 0));
-  full = most || roundUp(full);
+  full = most || topOf(full);
   const words = column => list.filter(part => part.drawn[column] > 0).map(part => `${part.name} ${told(part.drawn[column])}`).join(", ") || "not measured";
   const legend = column => fillLegend(name, list, part => told(part === undefined ? most ? 0 : null : column === null ? part.share ?? last(part.drawn) : part.drawn[column]));
   show(name, columns || 1, window, () => drawStack($(`series-${name}`), list, full, { ...window, words: told }), words, legend);
-  headed(name, list.length ? "" : "not measured");
+  headed(name, list.length ? most ? "shares of this time" : "as it is at the end of this time" : "not measured");
   $(`series-${name}`).setAttribute("aria-label", `${name}: ${list.map(part => `${part.name} ${told(last(part.drawn))}`).join(", ")}`);
 }
 
@@ -217,8 +218,8 @@ function memory(store, window) {
 }
 
 function drawOneHeat(store, window, id, per, what) {
-  const told = heat(store, window, per), range = drawHeat($(id), told, window.columns);
-  $(id).hidden = !store.tables.faults.rows;
+  const told = heat(store, window, per), range = drawHeat($(id), told, window, duration);
+  $(id).hidden = !range;
   const text = !store.tables.faults.rows ? "not measured: the exact meters have it (--meters exact)" : !told.total ? "none in this window" : !range ? `of ${number(told.total)} faults none has a ${what} of 1 ns or more, as the mean of its kind` :
     `${duration(range[0])} at the bottom to ${duration(range[1])} at the top, each row ${(2 ** (1 / told.steps)).toFixed(1)} times the one below; ${number(told.clocked)} of ${number(told.total)} faults have one, ${told.apart ? (per === "wait_ns" ? "with its handling" : "one by one") : "as the mean of their kind in the span"}`;
   $(`${id}-note`).textContent = text;

@@ -1,5 +1,5 @@
 // Canvases: bands of users, series against time, stacked areas, heat maps.
-import { ABOVE, BELOW, drawAxes, drawMoments, momentLabel, momentStep, plotOf, roundUp } from "./axes.js";
+import { ABOVE, BELOW, decades, drawAxes, drawMoments, drawValues, momentLabel, momentStep, plotOf, topOf } from "./axes.js";
 import { COLOURS, STATES } from "./states.js";
 
 export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
@@ -105,6 +105,12 @@ function name(pen, lanes, each, room) {
   lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, (place + Math.min(every, lanes.length - place) / 2) * each, room); });
 }
 
+/** The left edge and the width of a column, on whole pixels of the screen: no seams are between bars, and none is too narrow to be seen. */
+function placed(left, step, at) {
+  const ratio = devicePixelRatio || 1, edge = place => Math.round((left + place * step) * ratio) / ratio, from = edge(at);
+  return [from, Math.max(edge(at + 1) - from, 1 / ratio)];
+}
+
 /**
  * Bars against time on axes, {start, end, most, words}; `over` are drawn before them in another colour, `bound` is a line across, `dots` are [moment, value].
  * A value that is not known leaves a gap.
@@ -112,10 +118,10 @@ function name(pen, lanes, each, room) {
 export function drawSeries(element, values, { start, end, words, top = null, over = null, bound = null, dots = [] }) {
   const [pen, width, height] = surface(element), known = values.filter(value => !Number.isNaN(value)), seen = [...known, ...dots.map(dot => dot[1])];
   if (!seen.length) return;
-  const most = top || roundUp(seen.reduce((a, b) => Math.max(a, b), bound || 0)), plot = plotOf(width, height, { start, end }, most), step = plot.width / values.length;
+  const most = top || topOf(seen.reduce((a, b) => Math.max(a, b), bound || 0)), plot = plotOf(width, height, { start, end }, most), step = plot.width / values.length;
   const bars = (list, colour) => {
     pen.fillStyle = colour;
-    list.forEach((value, at) => { const y = Math.min(plot.y(value), plot.y(0) - 1); if (value > 0) pen.fillRect(plot.left + at * step, y, step + 0.5, plot.y(0) - y); });
+    list.forEach((value, at) => { const y = Math.min(plot.y(value), plot.y(0) - 1); const [x, wide] = placed(plot.left, step, at); if (value > 0) pen.fillRect(x, y, wide, plot.y(0) - y); });
   };
   drawAxes(pen, plot, { start, end }, most, words, ink);
   bars(values, ink("--drawn"));
@@ -149,7 +155,7 @@ export function drawLanes(element, lanes, most, { start, end, bound }) {
     pen.fillStyle = line;
     pen.fillRect(plot.left, floor, plot.width, 1);
     pen.fillStyle = ink("--drawn");
-    values.forEach((value, at) => { if (value > 0) pen.fillRect(plot.left + at * step, Math.min(y(value), floor - 1), step + 0.5, floor - Math.min(y(value), floor - 1)); });
+    values.forEach((value, at) => { const [x, wide] = placed(plot.left, step, at), top = Math.min(y(value), floor - 1); if (value > 0) pen.fillRect(x, top, wide, floor - top); });
     pen.fillStyle = ink("--ink");
     for (const [at, value] of dots) { pen.beginPath(); pen.arc(plot.x(at), y(value), DOT, 0, 7); pen.fill(); }
     if (bound) { pen.fillStyle = ink("--bad"); pen.fillRect(plot.left, y(bound), plot.width, 1); }
@@ -207,8 +213,8 @@ export function drawStack(element, parts, most, { start, end, words }) {
   for (const { drawn, colour } of parts) {
     pen.fillStyle = colour;
     for (let column = 0; column < columns; column++) {
-      const tall = (drawn[column] || 0) / most * plot.height;
-      if (tall > 0) pen.fillRect(plot.left + column * step, plot.y(0) - base[column] - tall, step + 0.5, tall);
+      const tall = (drawn[column] || 0) / most * plot.height, [x, wide] = placed(plot.left, step, column);
+      if (tall > 0) pen.fillRect(x, plot.y(0) - base[column] - tall, wide, tall);
       base[column] += tall;
     }
   }
@@ -227,20 +233,24 @@ export function drawPointed(element, { start, end }, moment, stretch) {
   if (moment !== null && moment >= start && moment <= end) pen.fillRect(x(moment), plot.top, 1, plot.height);
 }
 
-/** How many of each length there were, column by column; the darker the more, on a scale of roots. */
-export function drawHeat(element, { counts, steps }, columns) {
+/** How many of each length there were, column by column; the darker the more, on a scale of roots. Lengths are logarithmic. */
+export function drawHeat(element, { counts, steps }, { start, end, columns }, words) {
   const [pen, width, height] = surface(element), rows = counts.length / columns, most = counts.reduce((a, b) => Math.max(a, b), 0);
-  const [red, green, blue] = [parseInt(ink("--over").slice(1, 3), 16), parseInt(ink("--over").slice(3, 5), 16), parseInt(ink("--over").slice(5, 7), 16)];
   let low = rows, high = 0;
   for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) if (counts[row * columns + column]) { low = Math.min(low, row); high = Math.max(high, row); }
   if (most === 0) return null;
   [low, high] = [Math.max(0, low - 1), Math.min(rows, high + 2)];
-  const each = height / (high - low), step = width / columns;
+  const plot = plotOf(width, height, { start, end }, 1), floor = plot.top + plot.height, each = plot.height / (high - low), step = plot.width / columns;
+  const range = [2 ** (low / steps), 2 ** (high / steps)];
+  drawValues(pen, plot, decades(...range), value => floor - (Math.log2(value) * steps - low) * each, words, ink);
+  drawMoments(pen, plot, { start, end }, ink);
+  const over = ink("--over"), part = at => parseInt(over.slice(at, at + 2), 16);
   for (let row = low; row < high; row++) for (let column = 0; column < columns; column++) {
     const count = counts[row * columns + column];
     if (!count) continue;
-    pen.fillStyle = `rgb(${red} ${green} ${blue} / ${0.15 + 0.85 * Math.sqrt(count / most)})`;
-    pen.fillRect(column * step, height - (row - low + 1) * each, step + 0.5, each);
+    pen.fillStyle = `rgb(${part(1)} ${part(3)} ${part(5)} / ${0.15 + 0.85 * Math.sqrt(count / most)})`;
+    const [x, wide] = placed(plot.left, step, column);
+    pen.fillRect(x, floor - (row - low + 1) * each, wide, each);
   }
-  return [2 ** (low / steps), 2 ** (high / steps)];
+  return range;
 }
