@@ -67,7 +67,12 @@ UBUNTU = (
     "--aptopt=Acquire::AllowInsecureRepositories true",
     "--aptopt=APT::Get::AllowUnauthenticated true",
 )
-UNPACKED_ARM = ("--variant=extract", "--architectures=arm64", "--include=python3,python3-venv")
+# Unpacked alone, a root has no package that nobody names: not even a shell.
+UNPACKED_ARM = (
+    "--variant=extract",
+    "--architectures=arm64",
+    "--include=python3,python3-venv,dash,coreutils,grep,sed,base-files,libc-bin,libstdc++6,procps",
+)
 DISTRIBUTIONS = (
     Distribution("Debian 12", "bookworm"),
     Distribution("Debian 13", "trixie"),
@@ -151,6 +156,8 @@ def clean_root(distribution: Distribution) -> Iterator[Root]:
         (folder / CERTIFICATES.relative_to("/")).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CERTIFICATES, folder / CERTIFICATES.relative_to("/"))
         shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
+        for needed in ("proc", "sys", "dev", "root", "tmp"):
+            (folder / needed).mkdir(exist_ok=True)
         if not (folder / "etc/passwd").exists():  # where no package's script has made it
             (folder / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
         yield Root(folder, emulator)

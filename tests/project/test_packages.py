@@ -170,11 +170,13 @@ def test_the_rpm_is_installed_in_an_empty_root_runs_there_and_leaves_nothing(
 ) -> None:
     if ".rpm" not in made:
         pytest.skip("rpmbuild, which makes an .rpm, is not here: apt-get install rpm")
+    output("rpm", "--checksig", made[".rpm"])
     output("rpm", f"--root={tmp_path}", "--install", made[".rpm"])
     assert installed(tmp_path) == [*FILES, "usr/share/zsh/site-functions/_loadgo-agent"]
     check_alone(tmp_path)
     output("rpm", f"--root={tmp_path}", "--erase", "loadgo-agent")
     assert not installed(tmp_path)
+    assert not (tmp_path / "usr/share/doc/loadgo-agent").exists()
 
 
 def sums(paths: dict[str, Path]) -> dict[str, str]:

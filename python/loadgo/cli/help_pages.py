@@ -37,6 +37,8 @@ _THEME = Theme(
         "usage": "yellow",
     }
 )
+_PANEL_CHARS = 4
+"""The characters of a line that a panel takes: its borders and the room beside them."""
 _COLOR_VARIABLES = ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS")
 """Variables of the environment that ask for colours where the output is no terminal."""
 
@@ -81,7 +83,7 @@ def print_help(command: Any, ctx: Any, commands: Sequence[tuple[str, str]] = ())
     for title, params in _panels(command.get_params(ctx)).items():
         console.print(_panel(title, _parameter_table(params, ctx)))
     if commands:
-        console.print(_panel("Commands", _command_table(commands)))
+        console.print(_panel("Commands", _command_lines(commands, console)))
     if command.epilog:
         console.print(Padding(Align(_text(command.epilog), pad=False), 1))
 
@@ -117,7 +119,8 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def _text(text: str, style: str = "") -> Text:
-    return _words(Text.from_markup(inspect.cleandoc(text), style=style))
+    # No text has an emoji's name: their list takes longer to load than all texts to read.
+    return _words(Text.from_markup(inspect.cleandoc(text), style=style, emoji=False))
 
 
 def _description(help_text: str) -> Group:
@@ -204,12 +207,12 @@ def _default_words(param: Any) -> str:
     return str(param.default)
 
 
-def _command_table(commands: Sequence[tuple[str, str]]) -> Table:
-    """A row for each command: its name and what it does."""
-    table = Table(highlight=False, show_header=False, expand=True, box=None, pad_edge=False)
-    table.add_column(style="bold cyan", no_wrap=True, width=max(len(name) for name, _ in commands))
-    # With its ratio the second column takes all the room.
-    table.add_column(ratio=10)
+def _command_lines(commands: Sequence[tuple[str, str]], console: Console) -> Text:
+    """A line or more for each command: its name and what it does. A table of so many rows takes longer to draw."""
+    indent = max(len(name) for name, _ in commands) + 2
+    lines = []
     for name, about in commands:
-        table.add_row(Text(name), _text(about))
-    return table
+        wrapped = _text(about).wrap(console, max(console.width - indent - _PANEL_CHARS, 1))
+        named = Text(name.ljust(indent), style="bold cyan", end="")
+        lines += [Text.assemble(named if place == 0 else " " * indent, line) for place, line in enumerate(wrapped)]
+    return Text("\n").join(lines)

@@ -139,20 +139,23 @@ def test_measured_runs_need_every_choice(tmp_path: Path) -> None:
         speedup_of({"": [tmp_path], "cpu": [tmp_path], "disk": [tmp_path]})
 
 
-def test_a_column_without_any_interaction_is_left_out_and_the_table_says_so(speedup: Speedup) -> None:
+def test_a_column_without_any_interaction_is_left_out_and_the_table_says_so(made: Speedup) -> None:
     alone = replace(
-        speedup,
+        made,
         causes=tuple(
             replace(told, causes=tuple(replace(cause, first=cause.factor, last=cause.factor) for cause in told.causes))
-            for told in speedup.causes
+            for told in made.causes
         ),
     )
     text = alone.report(width=120)
     assert "made last   interacts" not in text
     assert "Left out: interacts. No change's factor surely depends on the others by more than 10 %." in text
-    first = speedup.causes[0]
+
+
+def test_a_change_that_interacts_has_its_column(made: Speedup) -> None:
+    first = made.causes[0]
     partner = replace(first.causes[0], first=2.0, last=1.0, apart=None)
-    dependent = replace(speedup, causes=(replace(first, causes=(partner, *first.causes[1:])), *speedup.causes[1:]))
+    dependent = replace(made, causes=(replace(first, causes=(partner, *first.causes[1:])), *made.causes[1:]))
     assert "made last   interacts" in dependent.report(width=120)
 
 

@@ -80,7 +80,7 @@ def test_amounts_on_an_axis_are_never_powers_of_ten(many: Costs) -> None:
 
 
 def test_lines_without_an_answer_lower_the_trust_in_costs_and_their_means_are_not_told() -> None:
-    """One of 60 compilations was metered: its cost is not multiplied by 60."""
+    """The cost of the one compilation of 60 that was metered is not multiplied by 60."""
     run = closed_loop(6, 30, (Work("edit", 0.1), Work("compile", 0.4)))
     rows = run.interactions
     is_lost = (pl.col("command").cast(pl.String) == "compile") & (pl.int_range(pl.len()) > 1)

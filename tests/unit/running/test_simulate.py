@@ -15,7 +15,7 @@ import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.notation.figures import digits, seconds
 from loadgo.reporting.simulation import simulation_document, simulation_json
-from loadgo.running.simulation import ClassResponses, SimulatedFigure, little_audit, simulate_text, sweep
+from loadgo.running.simulation import ClassResponses, SimulatedFigure, Simulation, little_audit, simulate_text, sweep
 from support.model_machines import central_server, open_queue, processors, repairman, terminals
 
 
@@ -79,19 +79,25 @@ def test_the_text_fits_eighty_columns_and_names_what_it_tells() -> None:
     ):
         assert word in text
     assert "Little's law holds" in text
-    assert "Short the simulation has too few interactions for the figure and its interval." in text
+    assert "few: the simulation has too few interactions for the figure and its interval" in text
 
 
 def test_a_quantile_that_is_short_has_the_length_that_it_needs() -> None:
     text = central_server(50)
     short = simulate_text(text, until="interactions=20000")
-    note = dict(simulation_document(short).notes)["Short"]
+    note = few_meaning(short)
     assert short.all.p90_s.value is None
     needed = int(re.search(r"p90 ([\d,]+)", note)[1].replace(",", ""))  # type: ignore[index]
     assert needed == 45_000
     longer = simulate_text(text, until=f"interactions={needed}")
     assert longer.all.p90_s.value is not None
-    assert "p90" not in dict(simulation_document(longer).notes).get("Short", "")
+    assert "p90" not in few_meaning(longer)
+
+
+def few_meaning(simulation: Simulation) -> str:
+    """The line that explains `few` below the table of interactions; empty if no figure lacks."""
+    text = simulation.report(width=200)
+    return "".join(line for line in text.splitlines() if line.startswith("few: "))
 
 
 def test_half_the_interval_of_a_share_is_in_points_and_all_others_in_per_cent_of_their_figures() -> None:
@@ -310,7 +316,7 @@ def test_a_title_of_any_length_is_one_line() -> None:
 def test_a_run_of_one_interaction_has_columns_apart() -> None:
     text = simulate_text(repairman(3, "exponential(0.1s)"), until="interactions=1").report(width=80)
     assert "\n1 interaction: " in text
-    assert text.count(" short") >= 6
+    assert text.count(" few") >= 6
     assert "too short a run to tell" in text
 
 

@@ -69,7 +69,7 @@ def test_it_is_taken_apart_at_the_memos_costs_and_says_what_is_estimated(ran: Pa
     parts = taken_apart(table, prices("tenex-1972", "arpanet-1970"))
     for kind in parts.kinds:
         assert 600e-6 <= {part.of: part.each_s for part in kind.parts}["byte"] <= 700e-6
-    assert "estimated faults, real_s, cpu_s" in " ".join(parts.report(width=100).split())
+    assert "Estimated faults, real_s, cpu_s" in " ".join(parts.report(width=100).split())
 
 
 def test_jobs_are_found_in_groups_and_choices_by_the_lines_number() -> None:
