@@ -348,3 +348,17 @@ except KeyError as error:
     assert str(bench.homes) in first
     assert "Operation not permitted" in first
     assert len(others) >= 1, "what the run before has left is told too"
+
+
+@NEEDS_ROOT
+def test_groups_that_could_not_be_made_are_no_leftovers(bench: Bench) -> None:
+    """As in a container whose /sys is read-only: the run goes on without control groups."""
+    bench.script(QUICK)
+    private, _ = with_own_state(bench)
+    read_only = "for m in $(awk '{print $5}' /proc/self/mountinfo | grep ^/sys); do mount -o remount,bind,ro $m; done"
+    before = (*private, "sh", "-c", f'{read_only}; exec "$@"', "sh")
+    told = finished(bench.start("run", "asked.toml", "--users", "2", "--out", "kept", before=before))
+    check_good(told, bench.tables("kept"))
+    assert "cannot make a group" in told.stderr
+    assert "could not be undone" not in told.stderr
+    assert list((bench.folder / "run" / "loadgo").glob("*.run")) == []

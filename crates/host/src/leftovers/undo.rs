@@ -31,7 +31,19 @@ pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
     };
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // What could not even be made: a read-only file system says so before it looks for the name.
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem && is_missing(thing) => Ok(()),
         other => other,
+    }
+}
+
+/// Whether `thing` is a control group, a home or a file that does not exist.
+fn is_missing(thing: &Thing) -> bool {
+    match thing {
+        Thing::Cgroup(path) | Thing::OwnCgroup(path) | Thing::FollowedCgroup(path) | Thing::Home(path) | Thing::File(path) => {
+            path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        }
+        Thing::Swap(_) | Thing::Zram(_) | Thing::Setting { .. } | Thing::Membership(_) => false,
     }
 }
 
