@@ -15,7 +15,17 @@ use super::thing::{Thing, is_ours};
 
 /// Undoes `thing`; nothing is done when it is gone already or was never made.
 pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
-    let outcome = match thing {
+    match undo_made(thing) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // What could not even be made: a read-only file system says so before it looks for the name.
+        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem && is_missing(thing) => Ok(()),
+        other => other,
+    }
+}
+
+/// Undoes `thing`, with the error for one that is gone.
+fn undo_made(thing: &Thing) -> io::Result<()> {
+    match thing {
         Thing::Cgroup(path) if is_ours(path) => remove_group(path),
         Thing::OwnCgroup(path) if is_ours(path) => fs::remove_dir(path),
         Thing::FollowedCgroup(path) if is_ours(path) => dissolve_group(path),
@@ -28,12 +38,6 @@ pub(crate) fn undo(thing: &Thing) -> io::Result<()> {
         Thing::Zram(number) => remove_zram(*number),
         Thing::Setting { path, old } => fs::write(path, old),
         Thing::Membership(path) => fs::write(path, "0"),
-    };
-    match outcome {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        // What could not even be made: a read-only file system says so before it looks for the name.
-        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem && is_missing(thing) => Ok(()),
-        other => other,
     }
 }
 
