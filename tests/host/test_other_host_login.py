@@ -133,9 +133,10 @@ HOSTILE_SENDS = {
         '        for _ in range(200): send(b"M", bytes([table]) + bytes(1 << 16))\n',
         "several messages have begun, and none is complete",
     ),
+    # On a busy host ssh may need so long for the errors that the agent is given up before its frame comes.
     "errors without end": (
         'os.write(2, b"x" * (1 << 28))\nsend(b"M", b"\\xff")',
-        "a frame of an unknown table",
+        "a frame of an unknown table|has not answered for 15 s",
     ),
 }
 
@@ -159,7 +160,7 @@ def test_a_hostile_host_costs_bounded_memory_and_ends_in_words(name: str, far: A
     watcher.start()
     err = far.ended(running, 2).stderr
     watcher.join()
-    assert reason in err
+    assert any(words in err for words in reason.split("|"))
     assert 0 < peak_kb[0] < MOST_MEMORY_KB
 
 
