@@ -128,12 +128,15 @@ def run(
     """Loads the system with users who type SCRIPT, and prints the report."""
     with errors_as_messages(), ExitStack() as named:
         from loadgo.documents.formats import check_drawable
-        from loadgo.running.host import Driver
+        from loadgo.running.host import Driver, limit_warnings
+        from loadgo.running.prepared import THIS_HOST
         from loadgo.running.run import interrupts_name
 
         check_drawable(format)
         files = CheckFiles(junit, summary)
         files.check_writable({"--out": out})
+        for warning in limit_warnings(limit, limit_each) if on == THIS_HOST and not quiet else ():
+            print_note(warning)
         with _progress_bar(shown=not quiet) as show_bar, with_watcher(show_bar, wanted=watch) as progress:
             finished = loadgo.run(
                 script,

@@ -36,7 +36,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
-from loadgo.notation.figures import number
+from loadgo.notation.figures import counted, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
@@ -218,7 +218,9 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
         notes += [(letter, note) for note in side.notes if not note.startswith(EXTRAPOLATION_WORD)]
         if side.unanswered:
-            notes.append((letter, f"{number(side.unanswered)} lines were never answered: they are in no mean."))
+            were, they_are = ("was", "it is") if side.unanswered == 1 else ("were", "they are")
+            lines = counted(side.unanswered, "line")
+            notes.append((letter, f"{lines} {were} never answered: {they_are} in no mean."))
         if side.other_work is not None and side.other_work.level == "partly busy":
             notes.append((letter, f"{busy_side(side)}."))
         if side.stretches:

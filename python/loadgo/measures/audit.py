@@ -178,6 +178,10 @@ def is_remote(conditions: Mapping[str, Any]) -> bool:
     system = conditions.get("system", {})
     if str(system.get("name", "")).startswith(SSH_SCHEME) or is_fleet_run(conditions):
         return True
+    return by_network(system) and not conditions.get("usage", {}).get("cpu")
+
+
+def by_network(system: Mapping[str, Any]) -> bool:
+    """Whether the command that logs users in is a client of a network, such as `ssh`, by `[system]` of `run.toml`."""
     words = str(system.get("login", "")).split()
-    leads_away = bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE
-    return leads_away and not conditions.get("usage", {}).get("cpu")
+    return bool(words) and words[0].rsplit("/", 1)[-1] in _REMOTE

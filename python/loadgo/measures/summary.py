@@ -40,7 +40,7 @@ from loadgo.measures.usage import (
     usage_in,
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.notation.figures import duration
+from loadgo.notation.figures import counted, duration
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import is_fleet_run
 from loadgo.records.interactions import (
@@ -298,8 +298,10 @@ def _notes(
         )
     unanswered = everything.response.count - everything.response.answered
     if unanswered:
+        were, they = ("was", "it ranks") if unanswered == 1 else ("were", "they rank")
         notes.append(
-            f"{unanswered} lines were never answered: they rank last in the quantiles, and are in no mean or maximum."
+            f"{counted(unanswered, 'line')} {were} never answered: {they} last in the quantiles, and "
+            f"{'is' if unanswered == 1 else 'are'} in no mean or maximum."
         )
     if stretch.extrapolated:
         notes.append(

@@ -194,7 +194,8 @@ def _folder_name(command: Sequence[str], elsewhere: Address | Sequence[FleetHost
 def _export_failure(view: OpenViewers, viewers: Viewers) -> str:
     if view.exports is None or not view.failed_exports:
         return ""
-    return f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed"
+    reason = f": {view.exports.reason}" if view.exports.reason else ""
+    return f"{view.failed_exports} of {view.exports.begun} exports to {viewers.otlp} failed{reason}"
 
 
 def _every_s(every: float | str) -> float:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -39,11 +42,33 @@ class ExportCounts:
 
     begun: int = 0
     succeeded: int = 0
+    reason: str = ""
+    """Why the last export failed, in words; empty if none failed, or if the reason is not known."""
 
     @property
     def failed(self) -> int:
         """The number of exports that the collector did not accept."""
         return self.begun - self.succeeded
+
+
+class _ReasonReader(logging.Handler):
+    """Reads the reason of a failed export from what the library logs, which then does not reach standard error."""
+
+    def __init__(self, counts: ExportCounts) -> None:
+        super().__init__()
+        self.counts = counts
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.counts.reason = failure_in_words(record.getMessage()) or self.counts.reason
+
+
+def failure_in_words(logged: str) -> str:
+    """The reason in what the library logged: an error number of the system, or a status of HTTP; empty for others."""
+    if error := re.search(r"\[Errno (\d+)\]", logged):
+        return os.strerror(int(error[1]))
+    if status := re.search(r"\bcode: (\d{3})\b", logged):
+        return f"the collector answered with the status {status[1]}"
+    return ""
 
 
 @contextmanager
@@ -62,6 +87,8 @@ def export_metrics(totals: Totals, address: str, every_s: float = EXPORT_PERIOD_
             export()
         export()
 
+    reader, logger = _ReasonReader(counts), logging.getLogger("opentelemetry")
+    logger.addHandler(reader)
     thread = threading.Thread(target=export_until_over, name="loadgo-otlp", daemon=True)
     thread.start()
     try:
@@ -70,6 +97,7 @@ def export_metrics(totals: Totals, address: str, every_s: float = EXPORT_PERIOD_
         over.set()
         thread.join(2 * EXPORT_TIMEOUT_S)
         exporter.shutdown()
+        logger.removeHandler(reader)
 
 
 def metrics_data(totals: Totals, began_ns: int) -> MetricsData:

@@ -18,7 +18,7 @@ from typing import Unpack
 from loadgo.errors import BadArgument, LoadgoError, Refused
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.hosts.fleet import is_fleet, read_fleet, user_ranges
-from loadgo.notation.figures import in_words, seconds
+from loadgo.notation.figures import counted, in_words, seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
 from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
@@ -161,7 +161,7 @@ class _RunningExperiment:
 
     def all_pairs(self) -> Experiment:
         """Runs pairs until there is a reason to end."""
-        self._report([*self._limit_warnings(), *self._time_limit_warnings()])
+        self._report([self._length_in_words(), *self._limit_warnings(), *self._time_limit_warnings()])
         with catch_stop_signals() as stop:
             while (end := "stopped" if stop.is_set() else self._end()) is None:
                 try:
@@ -270,6 +270,24 @@ class _RunningExperiment:
         temporary.write_text(experiment_json(self.experiment))
         temporary.replace(self.experiment.folder / EXPERIMENT_FILE)
 
+    def _length_in_words(self) -> str:
+        """The most pairs that the experiment runs, and the time that they take at most. Simulated time is no wait."""
+        load = self.experiment.load
+        run_s = None if load.duration is None else span_s(load.duration, "duration")
+        each = "" if run_s is None else f" of {seconds(run_s)} each"
+        apart = ", without log-ins and warm-up" if self.is_live else ""
+        pairs = f"at most {counted(self.most_pairs, 'pair')} of runs{each}, until each measure has a verdict"
+        if not self.is_live or (run_s is None and self.limit_s is None):
+            return pairs
+        if run_s is None or (self.limit_s is not None and self.limit_s < 2 * run_s * self.most_pairs):
+            return f"{pairs}: no pair begins after {seconds(self.limit_s or 0.0)}"
+        return f"{pairs}: {seconds(2 * run_s * self.most_pairs)} at most{apart}"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a run takes real time: on a simulated machine it is virtual."""
+        return is_host(self.experiment.a.on) or is_host(self.experiment.b.on)
+
     def _limit_warnings(self) -> list[str]:
         """The limits of the variants that this host cannot reach."""
         here = [variant for variant in (self.experiment.a, self.experiment.b) if variant.on == THIS_HOST]
@@ -278,8 +296,7 @@ class _RunningExperiment:
     def _time_limit_warnings(self) -> list[str]:
         """A line if the time limit is too short for an interval. On a simulated machine the runs' time is virtual."""
         load = self.experiment.load
-        is_live = is_host(self.experiment.a.on) or is_host(self.experiment.b.on)
-        if self.limit_s is None or load.duration is None or not is_live:
+        if self.limit_s is None or load.duration is None or not self.is_live:
             return []
         run_s = span_s(load.duration, "duration")
         runs = 2 * FEWEST_OBSERVATIONS

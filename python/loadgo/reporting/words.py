@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loadgo.hosts.address import SSH_SCHEME
+from loadgo.measures.audit import by_network
 from loadgo.measures.other_work import BUSY_SHARE, busy_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
 from loadgo.measures.summary import CommandSummary, Summary
@@ -129,10 +130,15 @@ def _counted(count: int, item: str) -> str:
 
 
 def network_line(summary: Summary) -> str:
-    """The part of the response time that the network and ssh took; empty for a run on the driver's own host."""
+    """The part of the response time that the network and ssh took; empty where no log-in leads through a network.
+
+    A log-in by `su` has a shell that measures its lines, too: the difference is then the terminal's.
+    """
     network = summary.network
     if network is None:
         return _NETWORK_NOT_KNOWN if is_on_other_hosts(summary) else ""
+    if not (is_on_other_hosts(summary) or by_network(summary.run.system)):
+        return ""
     part = share(network.network_ns / network.response_ns) if network.response_ns else "–"
     known = "" if network.low_ns is None else f" ({duration(network.low_ns)} to {duration(network.high_ns)})"
     of_all = "" if network.known == network.answered else f", of {share(network.known / network.answered)} of the lines"

@@ -71,6 +71,10 @@ class ClassFigures:
     """The mean processor time of an interaction."""
 
 
+ENDED_EARLY = "the trial ended early, since a target was missed widely"
+"""Why a point is not steady whose longest trial was no longer needed. That is no doubt about the answer."""
+
+
 @dataclass(frozen=True)
 class LoadPoint:
     """The measurements with one number of users, all its trials together."""

@@ -37,8 +37,9 @@ def _quiet_in_words(quiet: QuietCapacity | None) -> str:
         return "A quiet host may support more users: to find out, search again when it is quiet."
     if quiet.users is None:
         return (
-            f"A quiet host would hold {quiet.low:,} to {people(quiet.high)}: no fewer than this busy one, and no more "
-            "than the users' own processor time permits. To narrow it, search again when it is quiet."
+            f"For a quiet host, the bounds are {quiet.low:,} to {people(quiet.high)}, which is no measurement: no "
+            "fewer than this busy one holds, and no more than the users' own processor time permits. To know it, "
+            "search again when it is quiet."
         )
     return (
         f"For a quiet host, the prediction is {people(quiet.users)} ({quiet.low:,} to {quiet.high:,}, with 95 % "

@@ -11,7 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from loadgo.sizing.crossing import TargetScale, dispersion_of, excess_of, scale_of
-from loadgo.sizing.curve import ClassFigures, LoadPoint, MeasuredFigure, Target, TargetStanding, TargetVerdict
+from loadgo.sizing.curve import (
+    ENDED_EARLY,
+    ClassFigures,
+    LoadPoint,
+    MeasuredFigure,
+    Target,
+    TargetStanding,
+    TargetVerdict,
+)
 from loadgo.sizing.host_line import trial_effect
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.steady_state import steadiness
@@ -80,7 +88,7 @@ def _steadiness(trials: Sequence[CapacityTrial]) -> tuple[bool, str]:
     """Whether the longest trial was steady, and the reason in words."""
     longest = max(trials, key=lambda trial: trial.counted)
     if longest.cut_short:
-        return False, "the trial ended early, since a target was missed widely"
+        return False, ENDED_EARLY
     result = steadiness(longest)
     return result.steady, result.why
 

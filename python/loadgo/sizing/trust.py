@@ -9,6 +9,7 @@ from __future__ import annotations
 from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, unanswered_in_words, verdict_in_words
 from loadgo.notation.figures import capitalized, counted, people
 from loadgo.running.prepared import is_host
+from loadgo.sizing.curve import ENDED_EARLY
 from loadgo.sizing.neighbours import is_quiet, other_work_doubts
 from loadgo.sizing.results import Capacity
 from loadgo.stats.student import INTERVAL_CONFIDENCE
@@ -46,7 +47,9 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
         reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not {100 * INTERVAL_CONFIDENCE:.0f} %")
     if is_host(capacity.on):
         reasons += other_work_doubts(capacity.neighbours, capacity.on, is_warned=is_warned)
-    unsteady = [point.users for point in capacity.points if point.valid and not point.steady]
+    unsteady = [
+        point.users for point in capacity.points if point.valid and not point.steady and point.steady_why != ENDED_EARLY
+    ]
     if unsteady:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
     reasons += _unanswered(capacity)

@@ -64,6 +64,17 @@ def test_lines_that_no_shell_has_measured_are_in_no_figure() -> None:
     assert "of the lines" in line_of(tables)
 
 
+def test_a_log_in_by_su_has_no_network_in_its_response_times() -> None:
+    run = far_run(address="here")
+    assert "Network" in dict(fine_print(summarize(logged_in_by(run, "ssh login1"))))
+    assert "Network" not in dict(fine_print(summarize(logged_in_by(run, "su - guest"))))
+
+
+def logged_in_by(run: Tables, login: str) -> Tables:
+    """The same run with this command to log in."""
+    return replace(run, conditions={**run.conditions, "system": {**run.conditions["system"], "login": login}})
+
+
 def test_a_shell_that_measures_nothing_makes_it_not_known() -> None:
     tables = far_run(known=0.0)
     assert summarize(tables).network is None

@@ -338,4 +338,20 @@ def test_a_time_limit_too_short_for_an_interval_is_said_before_the_first_run(
         "The time limit of 79.0 s is too short for a verdict: an interval needs 4 pairs, whose 8 runs of 10.0 s take "
         "more than 80.0 s, with log-ins and warm-up"
     )
-    assert lines == ([expected] if is_said else [])
+    length = "at most 30 pairs of runs of 10.0 s each, until each measure has a verdict: no pair begins after "
+    assert lines == [f"{length}{float(time_limit[:-1]):.1f} s", *([expected] if is_said else [])]
+
+
+@pytest.mark.parametrize(
+    ("on", "end"), [("here", ": 10.0 min at most, without log-ins and warm-up"), ("multics-645", "")]
+)
+def test_the_longest_time_of_an_experiment_is_said_before_its_first_run(on: str, end: str, tmp_path: Path) -> None:
+    lines: list[str] = []
+
+    def note(line: str) -> None:
+        lines.append(line)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ab(Variant("light", on=on), Variant("light", on=on), duration="10s", progress=note, out=tmp_path / "out")
+    assert lines == [f"at most 30 pairs of runs of 10.0 s each, until each measure has a verdict{end}"]
