@@ -113,7 +113,7 @@ const SHORT_NS = 1e8;
 
 /** What is drawn anew in every frame while one moves; `response` are the window's response times, when they are known. */
 export function drawMoving(found, answered, response, target, window) {
-  const { start, end, columns, bins } = window, most = (end - start) / columns >= SHORT_NS, waited = mean(found.major);
+  const { start, end, bins } = window, most = (end - start) / found.faults.length >= SHORT_NS, waited = mean(found.major);
   series("busy", found.busy, share, window, { top: 1, whole: found.busyShare });
   series("ready", found.ready, number, window);
   series("faults", found.faults, number, window, { over: Array.from(found.major), most });
