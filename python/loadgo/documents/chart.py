@@ -70,7 +70,7 @@ def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.La
 _NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "percent": " %"}
 _LABEL_GAP_PX = 6
 """Least distance of two labels of an axis: nearer ones read as one number, as `5 ms10 ms`."""
-_LABEL_END_PX = 24
+_LABEL_END_PX = 14
 """A label of a horizontal axis this near to an end of the axis stays within it: half of a label is beyond otherwise."""
 _CONFIG = {
     "view": {"stroke": None},
