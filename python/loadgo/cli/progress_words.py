@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgo.documents.signs import bar, cut
 from loadgo.notation.figures import counted, duration, people
+from loadgo.notation.quantities import span_s
 
 if TYPE_CHECKING:
     from loadgo.measures.steady_responses import Headline
@@ -45,7 +46,7 @@ class RunClock:
         if state.get("interactions_expected") is not None and self.first_line_s is not None:
             return _left_by_rate(state["interactions"], state["interactions_expected"], now_s - self.first_line_s)
         if state.get("until"):
-            return TimeLeft(None, f"until {state['until']}")
+            return self._left_until(state, now_s)
         return TimeLeft(None, "")
 
     def _left_of_duration(self, state: State, now_s: float) -> TimeLeft:
@@ -59,6 +60,21 @@ class RunClock:
         share = 1 - (self.steady_at_s + state["duration_s"] - at_s) / state["duration_s"]
         early = f" (or {state['until']})" if state.get("until") else ""
         return TimeLeft(min(max(share, 0.0), 1.0), f"{clock(left_s)} left{early}")
+
+    def _left_until(self, state: State, now_s: float) -> TimeLeft:
+        """The rest until the time in the rule that ends the load. Other conditions of the rule may end it sooner."""
+        conditions = [condition.strip() for condition in str(state["until"]).split(",")]
+        others = [condition for condition in conditions if not condition.startswith(_TIME_CONDITION)]
+        if len(others) == len(conditions):
+            return TimeLeft(None, f"until {state['until']}")
+        end_s = span_s(next(c for c in conditions if c.startswith(_TIME_CONDITION)).removeprefix(_TIME_CONDITION))
+        at_s = float(state.get("at_s", 0.0))
+        pace = (now_s - self.began_s) / at_s if state.get("computed_s") and at_s > 0 else 1.0
+        early = f" (or {', '.join(others)})" if others else ""
+        return TimeLeft(min(at_s / end_s, 1.0), f"{clock(pace * max(end_s - at_s, 0.0))} left{early}")
+
+
+_TIME_CONDITION = "time="
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def report(
 
 
 def _shown_experiment(name: str, format: ReportFormat, output: Path | None, *, judged: bool) -> bool:
-    """Shows the result of `loadgo ab` or `loadgo capacity` in the folder `name`. False if there is none."""
+    """Shows the result of `loadgo ab`, `capacity` or `sweep` in the folder `name`. False if there is none."""
     from loadgo.errors import BadArgument
     from loadgo.records.runs import result_file
 

@@ -70,9 +70,12 @@ def stacked_chart(name: str, heading: str, caption: str, panels: Sequence[alt.La
 _NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "percent": " %"}
 _LABEL_GAP_PX = 6
 """Least distance of two labels of an axis: nearer ones read as one number, as `5 ms10 ms`."""
+_LABEL_END_PX = 14
+"""A label of a horizontal axis this near to an end of the axis stays within it: half of a label is beyond otherwise."""
 _CONFIG = {
     "view": {"stroke": None},
     "axisQuantitative": {"labelSeparation": _LABEL_GAP_PX},
+    "axisX": {"labelFlush": _LABEL_END_PX},
     "locale": {"number": _NUMBERS},
 }
 """The configuration of every chart. A percentage is written as in the texts, `12.3 %`."""
@@ -181,9 +184,10 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).map_elements(plain, return_dtype=pl.String) for name in texts)
 
 
-def run_time(field: str) -> alt.X:
-    """The axis of the run's time."""
-    return alt.X(f"{field}:Q", title="seconds since the run began", scale=alt.Scale(nice=False, zero=False))
+def run_time(field: str, shown_ns: tuple[int, int]) -> alt.X:
+    """The axis of the run's time from `field`, with the moments and the unit of all charts of the time `shown_ns`."""
+    begin_s, end_s = (instant_ns / 1e9 for instant_ns in shown_ns)
+    return alt.X(f"{field}:Q", axis=time_axis(begin_s, end_s), scale=alt.Scale(nice=False, zero=False))
 
 
 def time_axis(begin_s: float, end_s: float, *, labels: bool = True) -> alt.Axis:
@@ -199,7 +203,7 @@ def time_axis(begin_s: float, end_s: float, *, labels: bool = True) -> alt.Axis:
         title="time since the run began" if labels else None,
         labels=labels,
         ticks=labels,
-        labelFlush=True,
+        labelFlush=_LABEL_END_PX,
     )
 
 

@@ -18,7 +18,7 @@ from loadgo.records.conditions import SCRIPT_FILE
 from loadgo.records.run_file import read_run_file
 from loadgo.records.run_file import read_small as read_small
 from loadgo.records.run_file_values import check_values
-from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, outcome_of
+from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, RUN_FILE, SWEEP_FILE, outcome_of
 
 _TABLE_SUFFIXES = (".parquet", ".arrows")
 
@@ -81,13 +81,16 @@ class LaboratoryRun:
 
 @dataclass(frozen=True)
 class LaboratoryExperiment:
-    """The stored result of `loadgo ab` or `loadgo capacity`."""
+    """The stored result of `loadgo ab`, `loadgo capacity` or `loadgo sweep`."""
 
     name: str
     folder: Path
     kind: str
-    """`ab` or `capacity`."""
+    """One of `EXPERIMENT_FILES`."""
 
+
+EXPERIMENT_FILES = {"ab": EXPERIMENT_FILE, "capacity": CAPACITY_FILE, "sweep": SWEEP_FILE}
+"""The file that makes a folder the result of an experiment, by its kind."""
 
 Found = TypeVar("Found", FoundRun, LaboratoryExperiment)
 
@@ -102,7 +105,7 @@ def found_in(root: Path) -> tuple[list[FoundRun], list[LaboratoryExperiment]]:
     real_root = root.resolve()
     for name, folder in _folders(root):
         names = _entry_names(folder)
-        kinds = [kind for kind, file in (("ab", EXPERIMENT_FILE), ("capacity", CAPACITY_FILE)) if file in names]
+        kinds = [kind for kind, file in EXPERIMENT_FILES.items() if file in names]
         if _is_run(names):
             runs.append(_found_run(name, folder, real_root))
         elif kinds:

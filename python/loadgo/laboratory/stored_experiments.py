@@ -1,4 +1,4 @@
-"""The results that `loadgo ab` and `loadgo capacity` stored, read back so that their documents can be made again."""
+"""The results that `loadgo ab`, `loadgo capacity` and `loadgo sweep` stored, read back for their documents."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 from loadgo.errors import BadRun
-from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, read_small
+from loadgo.laboratory.laboratory_runs import EXPERIMENT_FILES, LaboratoryExperiment, read_small
 from loadgo.laboratory.stored_values import stored_value
 from loadgo.pairing.results import End, Experiment, LeftOut, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
-from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE
+from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, SWEEP_FILE
 from loadgo.running.load import Load
 from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.results import Capacity
+from loadgo.sweeping.folder import read_identity, read_part
+from loadgo.sweeping.merge import grid_of_identity
+from loadgo.sweeping.results import Sweep
+from loadgo.sweeping.sweep import sweep_of
 
 MOST_EXPERIMENT_BYTES = 64_000_000
 """Largest `experiment.json` that is read."""
@@ -24,13 +28,19 @@ MOST_EXPERIMENT_BYTES = 64_000_000
 
 def stored_document(experiment: LaboratoryExperiment) -> str:
     """The document of a stored experiment as an HTML page. Raises `BadRun` if its file is missing or damaged."""
-    read = stored_capacity if experiment.kind == "capacity" else stored_experiment
-    return str(read(experiment.folder).report("html"))
+    return str(stored_result(experiment.folder / EXPERIMENT_FILES[experiment.kind]).report("html"))
 
 
-def stored_result(file: Path) -> Capacity | Experiment:
+def stored_result(file: Path) -> Capacity | Experiment | Sweep:
     """The result in a file that `result_file` found. Raises `BadRun` if it is damaged, or of another format."""
+    if file.name == SWEEP_FILE:
+        return stored_sweep(file.parent)
     return stored_capacity(file.parent) if file.name == CAPACITY_FILE else stored_experiment(file.parent)
+
+
+def stored_sweep(folder: Path) -> Sweep:
+    """The points of the sweep in `folder` that are done. Raises `BadRun` if a file is damaged."""
+    return sweep_of(folder, grid_of_identity(read_identity(folder)), read_part(folder))
 
 
 def stored_capacity(folder: Path) -> Capacity:

@@ -26,6 +26,8 @@ CAPACITY_FILE = "capacity.json"
 """The result of `loadgo capacity --out`, in the folder that has the folders of its trials."""
 FAR_FOLDER = "other-host"
 """The folder of another host's records in the folder of a run whose users log in there, while the run goes."""
+SWEEP_FILE = "sweep.toml"
+"""The file in a folder that makes it a sweep's."""
 EXPERIMENT_FILE = "experiment.json"
 """The result of `loadgo ab`, in a folder whose runs are those of the experiment; their names end in `-a` and `-b`."""
 
@@ -108,14 +110,14 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
 
 
 def result_file(name: str) -> Path | None:
-    """The result of an experiment or a capacity in the folder `name`, a path or a folder beside the runs.
+    """The result of an experiment, a capacity or a sweep in the folder `name`, a path or a folder beside the runs.
 
     None if there is none, or the folder is a run's.
     """
     for folder in (Path(name), runs_folder() / name):
         if (folder / RUN_FILE).is_file():
             return None
-        for file in (folder / EXPERIMENT_FILE, folder / CAPACITY_FILE):
+        for file in (folder / EXPERIMENT_FILE, folder / CAPACITY_FILE, folder / SWEEP_FILE):
             if file.is_file():
                 return file
     return None

@@ -29,6 +29,7 @@ from loadgo.measures.summary import Summary
 from loadgo.notation.terms import category_name
 from loadgo.reporting import chart_data
 from loadgo.reporting.meter_charts import METER_CHART_BUILDERS
+from loadgo.reporting.over_time import shown_time_ns
 from loadgo.reporting.over_time_chart import OVER_TIME, over_time_chart
 from loadgo.reporting.processor_time_words import without_load
 
@@ -152,7 +153,7 @@ def _over_time(
             interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
         )
         .encode(
-            x=run_time("from_s"),
+            x=run_time("from_s", shown_time_ns(tables)),
             y=alt.Y(f"{column}:Q", title=label),
             tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip(f"{column}:Q", title=label, format=",.3~r")],
         )
@@ -175,7 +176,7 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
         alt.Chart(safe(waits.frame))
         .mark_bar(color=ACCENT_COLOR, binSpacing=0, stroke=ACCENT_COLOR if single else None, strokeWidth=0.8)
         .encode(
-            x=run_time("from_s"),
+            x=run_time("from_s", shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y("user:O", title="user"),
             opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, most], range=[0.1, 1])),
@@ -208,7 +209,7 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         alt.Chart(safe(named))
         .mark_rect()
         .encode(
-            x=run_time("from_s"),
+            x=run_time("from_s", shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y("bottom:Q", axis=axis, scale=alt.Scale(nice=False)),
             y2=alt.Y2("top:Q"),

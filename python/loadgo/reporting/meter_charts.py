@@ -28,6 +28,7 @@ from loadgo.measures.summary import Summary
 from loadgo.notation.terms import fault_name, operation_name
 from loadgo.reporting import meter_chart_data as data
 from loadgo.reporting.chart_data import ChartData
+from loadgo.reporting.over_time import shown_time_ns
 from loadgo.reporting.simulated_machine import simulated
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ _STRONGER = ("40", "70", "a0", "d0", "ff")
 
 
 def _faults(summary: Summary, tables: Tables) -> Chart | None:
-    return _heat_map("faults", "How long faults took", data.fault_times(tables))
+    return _heat_map("faults", "How long faults took", data.fault_times(tables), tables)
 
 
 def _interrupts(summary: Summary, tables: Tables) -> Chart | None:
-    return _heat_map("interrupts", "How long interrupts took", data.fault_times(tables, interrupts=True))
+    return _heat_map("interrupts", "How long interrupts took", data.fault_times(tables, interrupts=True), tables)
 
 
-def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
+def _heat_map(name: str, heading: str, cells: ChartData, tables: Tables) -> Chart | None:
     """A chart with time to the right and duration upward. A stronger colour is a higher rate."""
     # Where all took the same time, as on a simulated machine, the picture is one stripe that says nothing.
     if cells.frame["short_s"].n_unique() < 2:
@@ -63,7 +64,7 @@ def _heat_map(name: str, heading: str, cells: ChartData) -> Chart | None:
         alt.Chart(safe(named))
         .mark_rect(color=ACCENT_COLOR)
         .encode(
-            x=run_time("from_s"),
+            x=run_time("from_s", shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y("short_s:Q", axis=axis, scale=scale),
             y2=alt.Y2("long_s:Q"),
@@ -187,7 +188,7 @@ def _ready(summary: Summary, tables: Tables) -> Chart | None:
             interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
         )
         .encode(
-            x=run_time("from_s"),
+            x=run_time("from_s", shown_time_ns(tables)),
             y=alt.Y("ready:Q", title="tasks that wait"),
             tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip("ready:Q", format=",.3~r")],
         )
@@ -207,7 +208,7 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
         alt.Chart(safe(_placed(over.frame)))
         .mark_rect()
         .encode(
-            x=run_time("from_s"),
+            x=run_time("from_s", shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y(
                 "bottom:Q",

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import duration, number
+from loadgo.notation.figures import counted, duration, number
 from loadgo.records.interactions import IS_ANSWERED, IS_MEASURED, RESPONSE_NS
 from loadgo.reporting.chart_data import MOST_TIME_BINS, ChartData, phase_marks
 from loadgo.reporting.meter_chart_data import fault_rates, ready_over_time
@@ -36,6 +36,8 @@ _RATE_ANSWERS = 10
 """Mean number of answers in a bin of throughput. With fewer the chart shows the scatter of think times."""
 _COMMAND_BINS = 100
 """The largest number of bins of one command."""
+_FEWEST_SPANS = 3
+"""Fewest bins that a line or bars over time need. With fewer, the table of response times has all that they show."""
 _NS_PER_S = 1e9
 
 
@@ -48,7 +50,10 @@ class OverTime:
     end_s: float
     """The end of the records."""
     quantiles: pl.DataFrame
-    """Columns: command, from_s, to_s, count, p50_s and p90_s, which are null without enough answers."""
+    """Columns: command, from_s, to_s, count, p50_s and p90_s, which are null without enough answers.
+
+    All of a command are null where fewer than three spans have a p90. Such a command is left out if there are no dots.
+    """
     dots: pl.DataFrame
     """Every answer of a short run. Columns: command, user, at_s, response_s."""
     throughput: pl.DataFrame
@@ -67,29 +72,37 @@ class OverTime:
         """The names that can be chosen: all commands together first."""
         return self.quantiles["command"].unique(maintain_order=True).to_list()
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether there are enough answers for quantiles over time."""
+        return self.quantiles["p90_s"].count() > 0
+
 
 def over_time(summary: Summary, tables: Tables) -> OverTime:
     """The parts of the chart of a run, or of a metering without users."""
-    span = tables.part_ns or (0, _end_ns(tables))
+    span = shown_time_ns(tables)
     answers = _answers(summary, tables)
     width_ns, rate_width_ns = (
         bin_width_ns(span[1] - span[0], len(answers), least) for least in (_BIN_ANSWERS, _RATE_ANSWERS)
     )
     dots = answers.select("command", "user", at_s=pl.col("ready_ns") / _NS_PER_S, response_s=pl.col("response_s"))
+    dots = dots.clear() if len(dots) > MOST_DOTS else dots.with_columns(pl.col("at_s", "response_s").round(6))
+    quantiles, left_out = _quantiles_that_say_something(_quantiles(answers, span, width_ns), keep_all=len(dots) > 0)
     ready, faults = (_within(frame, span) for frame in (ready_over_time(tables).frame, fault_rates(tables)))
     queue_is_empty = not ready.is_empty() and not (ready["ready"] > 0).any()
     no_faults = not faults.is_empty() and not (faults["faults"] > 0).any()
     return OverTime(
         begin_s=span[0] / _NS_PER_S,
         end_s=span[1] / _NS_PER_S,
-        quantiles=_quantiles(answers, span, width_ns),
-        dots=dots.clear() if len(dots) > MOST_DOTS else dots.with_columns(pl.col("at_s", "response_s").round(6)),
+        quantiles=quantiles,
+        dots=dots,
         throughput=_throughput(answers, span, rate_width_ns),
         users=_users(tables, span),
         ready=ready.clear() if queue_is_empty else ready,
         faults=faults.clear() if no_faults else faults,
         notes=(
-            *_bin_notes(answers, span, width_ns, rate_width_ns),
+            *_bin_notes(answers, span, (width_ns, rate_width_ns), has_lines=quantiles["p90_s"].count() > 0),
+            *_left_out_notes(answers, left_out),
             *(["No task ever waited for a processor."] if queue_is_empty else []),
             *(["There were no page faults."] if no_faults else []),
         ),
@@ -139,6 +152,11 @@ def _within(frame: pl.DataFrame, span: tuple[int, int]) -> pl.DataFrame:
     return frame.with_columns(pl.col("from_s", "to_s").clip(begin_s, end_s))
 
 
+def shown_time_ns(tables: Tables) -> tuple[int, int]:
+    """Beginning and end of the part of the run that charts show: the whole run, if no part was chosen."""
+    return tables.part_ns or (0, _end_ns(tables))
+
+
 def _end_ns(tables: Tables) -> int:
     """The last instant of the records."""
     rows = tables.interactions
@@ -182,6 +200,18 @@ def _quantiles(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> p
     return pl.concat(frames)
 
 
+def _quantiles_that_say_something(frame: pl.DataFrame, *, keep_all: bool) -> tuple[pl.DataFrame, int]:
+    """The quantiles without lines of fewer than three spans with a p90, and the number of commands left out.
+
+    With `keep_all` no command is left out: its answers are drawn as dots.
+    """
+    p90_count = pl.col("p90_s").count().over("command")
+    has_line = p90_count >= _FEWEST_SPANS
+    kept = frame if keep_all else frame.filter(has_line | (pl.col("command") == EVERY_COMMAND))
+    lines = kept.with_columns(pl.when(has_line).then(pl.col("p50_s", "p90_s")))
+    return lines, frame["command"].n_unique() - kept["command"].n_unique()
+
+
 _QUANTILE_COLUMNS = {
     "command": pl.String,
     "from_s": pl.Float64,
@@ -217,7 +247,7 @@ def _binned_quantiles(name: str, rows: pl.DataFrame, span: tuple[int, int], widt
 
 
 def _throughput(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> pl.DataFrame:
-    """Answers a second in every bin; 0 where none came. Empty with fewer than two answers, and with a single bin."""
+    """Answers a second in every bin; 0 where none came. Empty with fewer than three bins."""
     schema = {"from_s": pl.Float64, "to_s": pl.Float64, "per_second": pl.Float64}
     if len(answers) < 2:
         return pl.DataFrame(schema=schema)
@@ -226,7 +256,7 @@ def _throughput(answers: pl.DataFrame, span: tuple[int, int], width_ns: int) -> 
     # A run often ends with an answer: alone in a short last bin, it would be the highest rate of all.
     if len(begins) > 1 and 2 * (end_ns - begins[-1]) < width_ns:
         begins = begins[:-1]
-    if len(begins) < 2:
+    if len(begins) < _FEWEST_SPANS:
         return pl.DataFrame(schema=schema)
     edges = np.append(begins, end_ns)
     ready = np.sort(answers["ready_ns"].to_numpy())
@@ -263,20 +293,30 @@ def _users(tables: Tables, span: tuple[int, int]) -> pl.DataFrame:
     return frame.with_columns(pl.col("from_s", "to_s").round(6))
 
 
-def _bin_notes(answers: pl.DataFrame, span: tuple[int, int], width_ns: int, rate_width_ns: int) -> list[str]:
+def _bin_notes(
+    answers: pl.DataFrame, span: tuple[int, int], widths_ns: tuple[int, int], *, has_lines: bool
+) -> list[str]:
+    """Sentences on the bins of response times and of throughput, whose lengths are `widths_ns`."""
     if answers.is_empty():
         return []
-    needed = samples_needed(0.9)
-    length_ns = span[1] - span[0]
-    rates = (
-        ""
-        if rate_width_ns == width_ns or rate_width_ns >= length_ns
-        else f", answers in spans of {duration(rate_width_ns)}"
-    )
-    spans = f"in spans of {duration(width_ns)}" if width_ns < length_ns else "over the whole time"
-    unit = "A span" if width_ns < length_ns else "It"
-    notes = [f"Response times are {spans}{rates}. {unit} needs {needed} answers for a p90."]
-    notes += ["Each dot is one answer."] if len(answers) <= MOST_DOTS else []
-    left_out = answers["command"].n_unique() - MOST_COMMANDS
-    notes += [f"… and {number(left_out)} more commands, which cannot be chosen."] if left_out > 0 else []
+    needed, (width_ns, rate_width_ns) = samples_needed(0.9), widths_ns
+    rates = f"answers in spans of {duration(rate_width_ns)}"
+    has_rates = rate_width_ns * _FEWEST_SPANS <= span[1] - span[0]
+    if has_lines:
+        more = f", {rates}" if has_rates and rate_width_ns != width_ns else ""
+        notes = [f"Response times are in spans of {duration(width_ns)}{more}. A span needs {needed} answers for a p90."]
+    else:
+        few = f"{counted(len(answers), 'answer')} {'is' if len(answers) == 1 else 'are'} too few for"
+        notes = [f"{few} a p90 over time: it needs {_FEWEST_SPANS} spans with {needed} answers each."]
+        notes += [f"{rates.capitalize()}."] if has_rates else []
+    return notes + (["Each dot is one answer."] if len(answers) <= MOST_DOTS else [])
+
+
+def _left_out_notes(answers: pl.DataFrame, without_lines: int) -> list[str]:
+    """Sentences on the commands that cannot be chosen."""
+    beyond = answers["command"].n_unique() - MOST_COMMANDS
+    notes = [f"… and {number(beyond)} more commands, which cannot be chosen."] if beyond > 0 else []
+    if without_lines:
+        few = f"{counted(without_lines, 'command')} {'has' if without_lines == 1 else 'have'} too few answers"
+        notes.append(f"{few} for a p90 over time and cannot be chosen.")
     return notes

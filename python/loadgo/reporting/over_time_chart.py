@@ -169,7 +169,8 @@ def _response_panel(parts: OverTime, events: Sequence[RunEvent], command: str) -
         param = alt.param(name=_CHOICE, value=plain(command), bind=bind if len(parts.commands) > 1 else alt.Undefined)
         return drawn.add_params(param)
 
-    return _Panel("Response time: p90 above p50", _RESPONSE_PX, layers)
+    title = "Response time: p90 above p50" if parts.has_lines else "Response time of each answer"
+    return _Panel(title, _RESPONSE_PX, layers)
 
 
 def _dots(parts: OverTime, time: _TimeOf, scale: alt.Scale, axis: alt.Axis) -> list[alt.Chart]:

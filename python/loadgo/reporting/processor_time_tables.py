@@ -123,7 +123,7 @@ def words(summary: Summary, view: View) -> Table:
         Column("of non-idle", tuple("" if row.non_idle is None else exact_share(row.non_idle) for row in rows), 3),
         Column("count", tuple("" if row.count is None else number(row.count) for row in rows), spare=2),
         Column("each", tuple("" if row.each_ns is None else duration(row.each_ns) for row in rows), spare=2),
-        Column("in today's words", tuple(row.means_today for row in rows), spare=4),
+        Column("in today's words", tuple(row.means_today for row in rows), spare=4, kind="words"),
     )
     return Table(document.title, columns, name_width=40, id="vocabulary", charts=("time",))
 

@@ -26,9 +26,10 @@ import tomlkit
 from loadgo.errors import BadArgument, BadRun
 from loadgo.notation.toml_text import toml_table
 from loadgo.records.run_file import make_folder
+from loadgo.records.runs import SWEEP_FILE
 from loadgo.sweeping.plan import SWEEP_FORMAT, differing_keys
 
-SWEEP_FILE, PART_FILE, POINTS_FOLDER, LOCK_FILE = "sweep.toml", "part.toml", "points", "lock"
+PART_FILE, POINTS_FOLDER, LOCK_FILE = "part.toml", "points", "lock"
 _HALF_ENDING = ".part"
 """The end of the name of a file that is being written."""
 

@@ -43,6 +43,29 @@ def mean_series(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
     return filled_series(means, "mean", edges, rows)
 
 
+SHORTEST_BIN_NS = 1_000_000_000
+BIN_ANSWERS = 10
+"""Mean number of answers in a bin of a count of answers. With fewer, the series shows the scatter of think times."""
+FEWEST_BINS = 6
+"""Bins of a window with few answers, if each is then as long as `SHORTEST_BIN_NS`."""
+
+
+def bins_of(answers_a_ns: float, width_ns: float, columns: int) -> int:
+    """Number of bins for counts of answers in a window, as page/figures.js has it; never more than `columns`."""
+    most = width_ns / SHORTEST_BIN_NS
+    bins = max(min(most, answers_a_ns * width_ns / BIN_ANSWERS), min(most, FEWEST_BINS))
+    return max(1, min(columns, int(bins)))
+
+
+def binned_rates(moments_ns: Floats, weights: Floats, edges: Floats, bins: int) -> Floats:
+    """The sum of `weights` a second for each column of the window, counted in `bins` bins of equal length."""
+    bin_edges = np.linspace(edges[0], edges[-1], bins + 1)
+    places = np.clip(np.searchsorted(bin_edges, moments_ns, side="left") - 1, 0, bins - 1)
+    sums = np.append(0.0, np.cumsum(np.bincount(places, weights, bins)))
+    rates: Floats = np.diff(np.interp(edges, bin_edges, sums)) / np.diff(edges) * 1e9
+    return rates
+
+
 def busy_series(time: pl.DataFrame, edges: Floats) -> Floats:
     """The busy share of the processors' time in each column of the window."""
     category = pl.col("category").cast(pl.String)

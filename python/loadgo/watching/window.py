@@ -6,7 +6,7 @@ yet*: the user may think, type or wait.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ import polars as pl
 from loadgo.measures.other_work import OtherWork, other_work_in
 from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.fleets import is_fleet_run
+from loadgo.records.following import latest_ns
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.records.phases import unsteady_count
 from loadgo.stats.quantiles import sorted_quantile
@@ -23,7 +24,15 @@ from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import FaultTimes, fault_times
 from loadgo.watching.hosts import WindowHost, hosts_in
 from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
-from loadgo.watching.series import busy_series, column_of, filled_series, mean_series, rows_in_window
+from loadgo.watching.series import (
+    binned_rates,
+    bins_of,
+    busy_series,
+    column_of,
+    filled_series,
+    mean_series,
+    rows_in_window,
+)
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -144,6 +153,8 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
     host_wide = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
     faults = host_wide.filter(pl.col("bucket_ns").is_null())
     window_faults = rows_in_window(host_wide, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULT_KINDS))
+    bins = bins_of(len(typed) / max(latest_ns(tables), 1), edges[-1] - edges[0], columns)
+    ready_ns = ended["ready_ns"].cast(pl.Float64).to_numpy()
     response = np.sort(ended.select(RESPONSE_NS.cast(pl.Float64)).to_series().to_numpy())
     return WatchWindow(
         start_ns=start_ns,
@@ -162,17 +173,17 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         other_work=other_work_in(tables, *(rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
         if len(faults)
-        else _counted_rates(ended, edges, *_FAULT_COLUMNS),
+        else _counted_rates(ended, edges, bins, _FAULT_COLUMNS),
         major=_fault_rates(faults, edges, _WAITING_KINDS)
         if len(faults)
-        else _counted_rates(ended, edges, _FAULT_COLUMNS[1]),
+        else _counted_rates(ended, edges, bins, _FAULT_COLUMNS[1:]),
         fault_ns=_mean_fault_ns(rows_in_window(faults, edges)),
         fault_cpu=fault_times(window_faults, "cpu_ns", _WAITING_KINDS),
         fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
         memory=None if is_fleet_run(tables.conditions) else holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
         unsteady=unsteady_count(tables.phases, ended),
-        per_second=np.histogram(ended["ready_ns"].to_numpy(), edges)[0] / np.diff(edges) * 1e9,
+        per_second=binned_rates(ready_ns, np.ones(len(ready_ns)), edges, bins),
         commands=_commands(ended),
         response_ns={p: sorted_quantile(response, p) for p in (0.5, 0.9) if len(response) >= (2 if p == 0.5 else 10)},
         lateness_ns=_lateness_p99_ns(ended),
@@ -197,13 +208,13 @@ def _mean_fault_ns(faults: pl.DataFrame) -> tuple[float, float] | None:
     return float(clocked["cpu_ns"].sum()) / count, float(waited["wait_ns"].sum() or 0) / waits if waits else 0.0
 
 
-def _counted_rates(ended: pl.DataFrame, edges: Floats, *names: str) -> Floats:
+def _counted_rates(ended: pl.DataFrame, edges: Floats, bins: int, names: Sequence[str]) -> Floats:
     """Sum of these columns of interactions a second, at the end of each interaction; all NaN where not measured."""
-    measured = ended.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in names))
+    measured = ended.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in _FAULT_COLUMNS))
     if measured.is_empty():
         return np.full(len(edges) - 1, np.nan)
     counts = measured.select(pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in names)).to_series().to_numpy()
-    return np.histogram(measured["ready_ns"].to_numpy(), edges, weights=counts)[0] / np.diff(edges) * 1e9
+    return binned_rates(measured["ready_ns"].cast(pl.Float64).to_numpy(), counts, edges, bins)
 
 
 def _phase_at(phases: pl.DataFrame, at_ns: int) -> str:

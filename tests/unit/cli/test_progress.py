@@ -63,6 +63,16 @@ def test_an_end_that_is_not_known_is_not_guessed() -> None:
     run = RunClock(began_s=1000.0)
     precise = state("steady", 30.0, until="precision(p90)=2%")
     assert run.left(precise, 1030.0) == TimeLeft(None, "until precision(p90)=2%")
+
+
+@pytest.mark.parametrize("phase", ["warm-up", "steady"])
+def test_a_load_until_a_time_counts_down_to_it(phase: str) -> None:
+    run = RunClock(began_s=1000.0)
+    assert run.left(state(phase, 15.0, until="time=1min"), 1015.0) == TimeLeft(0.25, "0:45 left")
+    either = state(phase, 15.0, until="time=60s, precision(p90)=2%")
+    assert run.left(either, 1015.0).words == "0:45 left (or precision(p90)=2%)"
+    simulated = state(phase, 900.0, until="time=1h", computed_s=10.0)
+    assert run.left(simulated, 1010.0).words == "0:30 left"
     assert run.left(state("steady", 30.0), 1030.0) == TimeLeft(None, "")
 
 

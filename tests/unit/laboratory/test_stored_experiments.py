@@ -7,10 +7,12 @@ import loadgo
 import pytest
 from loadgo.cli.app import app
 from loadgo.errors import BadRun
-from loadgo.laboratory.stored_experiments import stored_capacity, stored_experiment
+from loadgo.laboratory.laboratory_runs import found_in
+from loadgo.laboratory.stored_experiments import stored_capacity, stored_document, stored_experiment, stored_sweep
 from loadgo.pairing.document import experiment_document
 from loadgo.sizing.site import keep_result
 from support.small_machine import laid
+from support.sweeps import LastFirst, own_load_grid
 from typer.testing import CliRunner
 
 
@@ -95,3 +97,19 @@ def test_files_that_are_no_results_are_named(tmp_path: Path, text: str) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(BadRun, match="or is damaged"):
             read(tmp_path)
+
+
+def test_a_sweep_is_listed_and_shown_as_it_was_computed(tmp_path: Path) -> None:
+    with LastFirst() as executor:
+        found = loadgo.sweep(own_load_grid(tmp_path), executor=executor, out=tmp_path / "lab" / "grid")
+    runs, experiments = found_in(tmp_path / "lab")
+    assert runs == []
+    assert [(one.name, one.kind) for one in experiments] == [("grid", "sweep")]
+    stored = stored_sweep(tmp_path / "lab" / "grid")
+    assert stored.report("json") == found.report("json")
+    assert found.in_words.split(":")[0] in stored_document(experiments[0])
+    shown = CliRunner().invoke(app, ["report", str(found.folder), "--format", "json"])
+    assert (shown.exit_code, shown.stdout) == (0, found.report("json"))
+    (found.folder / "sweep.toml").write_text("format = 1")
+    with pytest.raises(BadRun, match=r"sweep\.toml is damaged"):
+        stored_sweep(found.folder)

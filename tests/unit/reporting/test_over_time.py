@@ -1,6 +1,7 @@
 """The chart of a run over time: true to the rows, with gaps where nothing was measured, phases, and warnings."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -277,6 +278,48 @@ def test_a_run_of_a_few_answers_has_no_bar_of_all_its_time_and_no_span_that_is_l
     few = run_of([interaction(1, at, 0.3) for at in (1.0, 5.0, 9.0)])
     parts = parts_of(few)
     assert parts.throughput.is_empty()
-    assert parts.notes[0] == "Response times are over the whole time. It needs 10 answers for a p90."
+    assert parts.notes[0] == "3 answers are too few for a p90 over time: it needs 3 spans with 10 answers each."
+    assert parts.quantiles["p90_s"].count() == parts.quantiles["p50_s"].count() == 0
+    assert len(parts.dots) == 3
     assert parts_of(RUN).throughput.height > 3
     assert "in spans of" in parts_of(RUN).notes[0]
+
+
+def test_two_spans_make_no_line_and_three_do() -> None:
+    def steps(answers: int) -> OverTime:
+        return parts_of(run_of([interaction(1, at, 0.3) for at in np.linspace(1.0, 100.0, answers)]))
+
+    two, three = steps(40), steps(120)
+    assert not two.has_lines
+    assert "Response time of each answer" in json.dumps(_spec_of(two))
+    assert three.has_lines
+    assert three.quantiles["p90_s"].count() >= 3
+
+
+def _spec_of(parts: OverTime) -> dict[str, object]:
+    run = run_of([interaction(1, at, 0.3) for at in parts.dots["at_s"]])
+    return chart("over-time", summarize(run), run).spec
+
+
+def test_a_command_without_a_line_or_dots_cannot_be_chosen_and_that_is_said() -> None:
+    long = closed_loop(20, 60, SCRIPT)
+    seldom = long.interactions.with_columns(
+        command=pl.when(pl.int_range(pl.len()) < 15).then(pl.lit("seldom")).otherwise(pl.col("command").cast(pl.String))
+    )
+    parts = parts_of(replace(long, interactions=seldom))
+    assert parts.dots.is_empty()
+    assert parts.commands == [EVERY_COMMAND, "edit", "compile"]
+    assert parts.notes[-1] == "1 command has too few answers for a p90 over time and cannot be chosen."
+
+
+@pytest.mark.parametrize("end_s", [40, 225, 700, 9000])
+def test_all_charts_of_a_run_have_one_unit_of_time(end_s: int) -> None:
+    host = metered_host()
+    rows = [interaction(user, at, 0.3) for at in np.linspace(1, end_s, 60) for user in (1, 2)]
+    run = replace(host, interactions=run_of(rows).interactions)
+    specs = [json.dumps(built.spec) for built in charts(summarize(run, phases="all"), run)]
+    axes = [spec for spec in specs if "time since the run began" in spec]
+    assert len(axes) >= 3
+    assert all("seconds since" not in spec for spec in specs)
+    units = {re.findall(r"'\.6~r'\) \+ ' (\w+)'", spec)[0] for spec in axes}
+    assert len(units) == 1

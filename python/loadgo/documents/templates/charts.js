@@ -28,39 +28,45 @@
     drawings.set(box, (drawings.get(box) ?? 0) + more);
     if (drawings.get(box)) box.setAttribute("aria-busy", "true"); else box.removeAttribute("aria-busy");
   };
-  const boxes = (onlyPanels) => Object.entries(specs).filter(([, spec]) => spec.vconcat || !onlyPanels)
-    .map(([name, spec]) => [document.getElementById(`chart-${name}`), spec]);
-  const draw = (onlyPanels = false) => {
-    for (const [box, spec] of boxes(onlyPanels)) {
+  const boxes = Object.entries(specs).map(([name, spec]) => ({ box: document.getElementById(`chart-${name}`), spec }));
+  const views = new Map(), widths = new Map();
+  const draw = (chosen) => {
+    for (const { box, spec } of chosen) {
       count(box, 1);
+      widths.set(box, box.clientWidth);
       const options = { mode: "vega-lite", actions: false, renderer: "svg", config: config() };
+      views.get(box)?.finalize();
       // The tables have a chart's figures, so that a screen reader leaves the drawing out.
-      window.vegaEmbed(box, fitted(spec, box), options).then(() => {
+      window.vegaEmbed(box, fitted(spec, box), options).then((view) => {
+        views.set(box, view);
         box.querySelector("svg").setAttribute("aria-hidden", "true");
       }).catch((mistake) => {
         box.textContent = `This chart could not be drawn: ${mistake.message}`;
       }).finally(() => count(box, -1));
     }
   };
-  dark.addEventListener("change", () => draw());
-  let width = innerWidth, later = null;
+  dark.addEventListener("change", () => draw(boxes));
+  // A legend keeps its columns, and panels their width, until they are drawn anew.
+  const outgrown = () => boxes.filter(({ box }) => box.clientWidth && box.clientWidth !== widths.get(box));
+  let awaited = [], later = null;
   const openTarget = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const section = target && target.closest("details");
     if (section) section.open = true;
   };
   addEventListener("resize", () => {
-    if (innerWidth === width) return;
-    width = innerWidth;
-    if (later === null) for (const [box] of boxes(true)) count(box, 1);
+    if (later === null) {
+      awaited = outgrown();
+      for (const { box } of awaited) count(box, 1);
+    }
     clearTimeout(later);
     later = setTimeout(() => {
       later = null;
-      draw(true);
-      for (const [box] of boxes(true)) count(box, -1);
+      draw(outgrown());
+      for (const { box } of awaited) count(box, -1);
     }, 150);
   });
-  draw();
+  draw(boxes);
   // A chart in a folded section has no width until it is opened.
   for (const section of document.querySelectorAll("details")) {
     section.addEventListener("toggle", () => window.dispatchEvent(new Event("resize")));

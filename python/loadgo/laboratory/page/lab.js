@@ -4,7 +4,7 @@ const PERIOD_MS = 5000;
 const READING_PERIOD_MS = 2000;
 const KEPT = ["text", "script", "system", "host", "outcome", "tag", "from", "to", "figure", "by"];
 
-const EXPERIMENTS = { ab: "two variants run in pairs", capacity: "the search for a capacity" };
+const EXPERIMENTS = { ab: "two variants run in pairs", capacity: "the search for a capacity", sweep: "a sweep of simulated machines" };
 
 async function refresh() {
   try {

@@ -268,16 +268,16 @@ function kinds(table, list) { return new Set((table.words.kind || []).map((kind,
 /** Whether the row counts those of a sum's faults that took so long. */
 function isPart(table, row) { return !Number.isNaN(table.columns.bucket_ns[row]); }
 
-/** Where faults are not metered by themselves, interactions have them: at their end. */
+/** Where faults are not metered by themselves, interactions have them: at their end, in the bins of answers. */
 function counted(store, window) {
-  const told = store.tables.interactions.columns, width = (window.end - window.start) / window.columns;
-  const all = new Float64Array(window.columns), major = new Float64Array(window.columns);
+  const told = store.tables.interactions.columns, width = (window.end - window.start) / window.bins;
+  const all = new Float64Array(window.bins), major = new Float64Array(window.bins);
   let known = 0;
   if (!window.rough) store.users.answered(window.start, window.end, row => {
     if (Number.isNaN(told.faults_major[row]) || Number.isNaN(told.faults_minor[row])) return;
-    const column = Math.max(0, Math.min(window.columns - 1, Math.ceil((told.sent_ns[row] + told.response_ns[row] - window.start) / width) - 1));
-    all[column] += told.faults_minor[row] + told.faults_major[row];
-    major[column] += told.faults_major[row];
+    const bin = Math.max(0, Math.min(window.bins - 1, Math.ceil((told.sent_ns[row] + told.response_ns[row] - window.start) / width) - 1));
+    all[bin] += told.faults_minor[row] + told.faults_major[row];
+    major[bin] += told.faults_major[row];
     known += 1;
   }, window.only);
   const aSecond = counts => known ? counts.map(count => count / width * 1e9) : counts.fill(NaN);

@@ -77,14 +77,19 @@ export function headed(name, text) {
   write(now, text);
 }
 
+/** Charts that had a value at some time. The others take no room. */
+const filled = new Set();
+
 /** Draws a series, and says its mean over the window (`whole`, where its columns have different weights) and, where a column is long enough for one, its largest value. */
 function series(name, values, words, window, { caption = null, most = true, whole = null, ...settings } = {}) {
-  const told = known(values), list = Array.from(values);
+  const told = known(values), list = Array.from(values), isEmpty = !told.length && !(settings.dots || []).length;
+  if (!isEmpty) filled.add(name);
+  $(`series-${name}`).hidden = !filled.has(name);
   show(name, list.length, window, () => drawSeries($(`series-${name}`), list, { ...window, words, ...settings }), column => {
     const over = settings.over ? `, ${words(settings.over[column])} waited for a device` : "";
     return Number.isNaN(list[column]) ? settings.dots ? "too few answers for a p90" : "not measured" : words(list[column]) + over;
   });
-  headed(name, !told.length && !(settings.dots || []).length ? "not measured" : caption ?? `${words(whole ?? mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`);
+  headed(name, isEmpty ? "not measured" : caption ?? `${words(whole ?? mean(values))} on the mean${most ? `, most ${words(Math.max(...told))}` : ""}`);
   $(`series-${name}`).setAttribute("aria-label", $(`part-${name}`).querySelector("h2").textContent);
 }
 
@@ -113,7 +118,7 @@ const SHORT_NS = 1e8;
 
 /** What is drawn anew in every frame while one moves; `response` are the window's response times, when they are known. */
 export function drawMoving(found, answered, response, target, window) {
-  const { start, end, columns, bins } = window, most = (end - start) / columns >= SHORT_NS, waited = mean(found.major);
+  const { start, end, bins } = window, most = (end - start) / found.faults.length >= SHORT_NS, waited = mean(found.major);
   series("busy", found.busy, share, window, { top: 1, whole: found.busyShare });
   series("ready", found.ready, number, window);
   series("faults", found.faults, number, window, { over: Array.from(found.major), most });

@@ -4,6 +4,7 @@ import { COLOURS, STATES } from "./states.js";
 
 export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
 export const QUIET = "#99999940";
+const OPAQUE_LENGTH = "#rrggbb".length;
 
 /** The canvas made as fine as the screen: [pen, width, height]. */
 function surface(element) {
@@ -211,10 +212,13 @@ export function drawStack(element, parts, most, { start, end, words }) {
   const plot = plotOf(width, height, { start, end }, most), columns = parts[0].drawn.length, step = plot.width / columns, base = new Float64Array(columns);
   drawAxes(pen, plot, { start, end }, most, words, ink);
   for (const { drawn, colour } of parts) {
-    pen.fillStyle = colour;
     for (let column = 0; column < columns; column++) {
       const tall = (drawn[column] || 0) / most * plot.height, [x, wide] = placed(plot.left, step, column);
-      if (tall > 0) pen.fillRect(x, plot.y(0) - base[column] - tall, wide, tall);
+      // Columns narrower than a pixel lie upon each other: a colour that lets the ground through would get stripes.
+      for (const fill of colour.length > OPAQUE_LENGTH ? [ink("--ground"), colour] : [colour]) {
+        pen.fillStyle = fill;
+        if (tall > 0) pen.fillRect(x, plot.y(0) - base[column] - tall, wide, tall);
+      }
       base[column] += tall;
     }
   }
