@@ -95,6 +95,7 @@ def comparison_json(comparison: Comparison) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and null means not known."""
     members = {
         "answer": " ".join((verdict_sentence(comparison), *further_sentences(comparison))),
+        "warnings": _warnings(comparison, _warnings_of_runs(comparison)),
         "margin": comparison.margin,
         "a": _side(comparison.a),
         "b": _side(comparison.b),
