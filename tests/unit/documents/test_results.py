@@ -187,6 +187,15 @@ def test_the_json_of_a_recorded_run_is_that_of_the_run(results_folder: Path) -> 
     assert recorded.to_dict() == run.to_dict() == json.loads(loadgo.report(run, format="json"))
 
 
+def test_every_heading_of_a_page_has_an_id_of_its_own(named: tuple[str, Result]) -> None:
+    _name, result = named
+    page = re.sub(r"(?s)<script.*?</script>", "", str(result.report("html")))
+    assert [heading for heading in re.findall(r"<h[2-6][^>]*>", page) if " id=" not in heading] == []
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
 JSON_WITH_WARNINGS = ("Run", "RecordedRun", "Metered", "Comparison", "Experiment", "Capacity", "History")
 
 
