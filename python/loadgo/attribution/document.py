@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.attribution.results import INTERACTION_SHARE, Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
-from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
+from loadgo.decomposition.reading import B_OVER_A, measure_name, read_amount, read_factor, read_interval
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_name, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
@@ -16,7 +16,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import A_MODEL, trust_in_words
-from loadgo.notation.figures import capitalized, duration, in_words, money
+from loadgo.notation.figures import capitalized, in_words
 from loadgo.notation.measures import signed
 from loadgo.stats.resample import FEWEST_UNITS
 
@@ -88,7 +88,7 @@ def _trust(speedup: Speedup, *, is_warned: bool) -> str:
         return ""
     runs = f"{speedup.runs} {_runs_in_words(speedup)}"
     has_intervals = speedup.runs >= FEWEST_UNITS
-    against = [] if has_intervals else [f"{runs} give no intervals, so chance may explain a small factor"]
+    against = [] if has_intervals else [f"there are no intervals from {runs}, so chance may explain a small factor"]
     grounds = [f"the 95 % intervals are from {runs}"] if has_intervals else []
     evidence = speedup.evidence.and_also(against, grounds)
     return trust_in_words(evidence if speedup.measured else replace(evidence, scope=A_MODEL), is_warned=is_warned)
@@ -114,7 +114,7 @@ def _answer(speedup: Speedup) -> str:
         return "There is no decomposition: no figure is known on every machine."
     measure = _answer_measure(speedup)
     shown = next(caused for caused in speedup.causes if caused.measure == measure)
-    before, after = (_format_value(shown, value) for value in (shown.before, shown.after))
+    before, after = (read_amount(shown, value) for value in (shown.before, shown.after))
     measured = capitalized(shown.measure) if speedup.measured else f"Simulated {shown.measure}"
     change = f"{measured} is {before} without the changes (A) and {after} with all of them (B): {_b_of_a(shown)}"
     if len(shown.causes) < 2:
@@ -142,10 +142,6 @@ def _b_of_a(caused: Caused) -> str:
     return f"B is {read_factor(caused.ratio)} of A{interval}"
 
 
-def _format_value(caused: Caused, value: float) -> str:
-    return duration(value) if caused.unit == "ns" else money(value, caused.unit)
-
-
 def _answer_measure(speedup: Speedup) -> str:
     """The measure of the answer and of the picture on a page of text: the response time where it is known."""
     measures = [caused.measure for caused in speedup.causes]
@@ -155,7 +151,7 @@ def _answer_measure(speedup: Speedup) -> str:
 def _causes_table(caused: Caused, chart_name: str) -> Table:
     def saved(value: float) -> str:
         is_time, sign = caused.unit == "ns", "−" if value > 0 else "+"
-        return signed(-value) if is_time else f"{sign}{money(abs(value), caused.unit)}"
+        return signed(-value) if is_time else f"{sign}{read_amount(caused, abs(value))}"
 
     rows = caused.causes
     intervals = (*(row.interval for row in rows), caused.interval)
@@ -168,8 +164,8 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         *([Column("interacts", (*map(_interacts, rows), ""), spare=2)] if any(row.interacts for row in rows) else []),
         Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
-    ends = f"{_format_value(caused, caused.before)} to {_format_value(caused, caused.after)}"
-    title = f"Causes: what each change did to {caused.measure} ({ends})"
+    ends = f"{read_amount(caused, caused.before)} to {read_amount(caused, caused.after)}"
+    title = f"Causes: what each change did to {measure_name(caused)} ({ends})"
     lead = _ELAPSED_MEANING if caused.measure == "elapsed" else ""
     has_partners = len(rows) > 1 and not any(row.interacts for row in rows)
     foot = f"Left out: interacts. {_NO_INTERACTION}" if has_partners else ""

@@ -118,6 +118,7 @@ def run_checks(finished: Run) -> list[Check]:
     """The conditions of a run, and what else makes it bad: its end, the driver, and lost records."""
     from loadgo.documents.as_junit import Check
     from loadgo.measures.run_warnings import driver_faults
+    from loadgo.notation.figures import counted
 
     summary = finished.summary
     faults = " ".join(driver_faults(summary.driver, summary.other_work))
@@ -131,7 +132,11 @@ def run_checks(finished: Run) -> list[Check]:
             "passed" if valid else "failed",
             "the run measures the system" if valid else faults,
         ),
-        Check("no records were lost", "failed" if lost else "passed", f"{lost:,} records were lost"),
+        Check(
+            "no records were lost",
+            "failed" if lost else "passed",
+            f"{counted(lost, 'record')} {'was' if lost == 1 else 'were'} lost",
+        ),
     ]
 
 

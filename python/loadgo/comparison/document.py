@@ -36,6 +36,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
+from loadgo.measures.trust import unanswered_in_words
 from loadgo.notation.figures import counted, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK
 from loadgo.records.conditions import DifferingCondition
@@ -45,6 +46,8 @@ from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
+_UNEQUAL_ANSWERS_SHARE = 0.01
+"""Sides whose shares of lines without an answer differ by this have means of unequal lines. Chosen by hand."""
 _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
     "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer"
@@ -95,6 +98,7 @@ def comparison_json(comparison: Comparison) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and null means not known."""
     members = {
         "answer": " ".join((verdict_sentence(comparison), *further_sentences(comparison))),
+        "warnings": _warnings(comparison, _warnings_of_runs(comparison)),
         "margin": comparison.margin,
         "a": _side(comparison.a),
         "b": _side(comparison.b),
@@ -178,7 +182,7 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
     """All warnings of the comparison: failed thresholds, those of its runs, missing knowledge, and extrapolations."""
     sides = (comparison.a, comparison.b)
     warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
-    warnings += [*of_runs, *advice(comparison.rows, *sides)]
+    warnings += [*of_runs, *_unequal_answers(*sides), *advice(comparison.rows, *sides)]
     for side in sides:
         for user in side.extrapolated:
             warnings.append(
@@ -190,6 +194,16 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
         ]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
+
+
+def _unequal_answers(a: Side, b: Side) -> list[str]:
+    """A warning if one side answered a smaller share of its lines: without them its mean responses are too short."""
+    shares = {side.unanswered / len(side.rows) if len(side.rows) else 0.0: side for side in (a, b)}
+    if max(shares) - min(shares) < _UNEQUAL_ANSWERS_SHARE:
+        return []
+    side = shares[max(shares)]
+    lines = unanswered_in_words(side.unanswered, len(side.rows))
+    return [f"{side.name}: {lines}, and no mean has them: users waited longer there than its mean responses say."]
 
 
 def _broken_checks(comparison: Comparison) -> list[str]:

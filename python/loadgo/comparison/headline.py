@@ -29,6 +29,8 @@ _ROW_MEASURES = ("response", "cpu")
 _NAMED_ROWS = 3
 """Most rows that are named in each direction."""
 _NAMED_CONDITIONS = 3
+_NAMED_LAST = ("title", "tariff")
+"""The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
 _UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
 """Conditions that differ from run to run without a change by the experimenter."""
@@ -164,6 +166,7 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
             return f"The conditions are the same{but}."
         differ = "differs" if len(measured) == 1 else "differ"
         return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
+    chosen.sort(key=lambda condition: condition.name.removeprefix("machine ").startswith(_NAMED_LAST))
     named = [_condition(condition) for condition in chosen[:_NAMED_CONDITIONS]]
     hidden = len(chosen) - len(named)
     more = [f"{hidden} more condition{'s' if hidden > 1 else ''}"] if hidden else []

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loadgo.decomposition.chains import Chain
-from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
+from loadgo.decomposition.reading import B_OVER_A, measure_name, read_amount, read_factor, read_interval
 from loadgo.decomposition.roads import DISAGREEMENT_SHARE, Disagreement, Road, disagreeing, slightly_apart
 from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import money
-from loadgo.notation.measures import figure, percent
+from loadgo.notation.measures import percent
 from loadgo.notation.terms import factor_name
 from loadgo.stats.resample import FEWEST_UNITS
 
@@ -82,8 +81,8 @@ def _both_ratios(disagreement: Disagreement) -> str:
 def _links_table(chains: Sequence[Chain]) -> Table:
     rows: list[tuple[str, str, str, str, str]] = []
     for chain in chains:
-        ends = figure_of(chain, chain.before), figure_of(chain, chain.after)
-        rows.append((chain.measure, *ends, read_factor(chain.ratio), read_interval(chain.interval)))
+        ends = read_amount(chain, chain.before), read_amount(chain, chain.after)
+        rows.append((measure_name(chain), *ends, read_factor(chain.ratio), read_interval(chain.interval)))
         sign = _LINK_SIGNS.get(chain.measure, "×")
         for index, link in enumerate(chain.links):
             name = f"  {'=' if not index else sign} {factor_name(link.name)}"
@@ -100,11 +99,6 @@ def _factors_table(chain: Chain, chart_name: str) -> Table:
     rows.append(("all, multiplied", read_factor(chain.ratio), read_interval(chain.interval)))
     table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", B_OVER_A), rows)
     return replace(table, total_rows=1, charts=(chart_name,))
-
-
-def figure_of(chain: Chain, value: float) -> str:
-    """Formats a figure of a chain in the chain's unit."""
-    return figure("response", value) if chain.unit == "ns" else money(value, chain.unit)
 
 
 def _ratio_table(title: str, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:

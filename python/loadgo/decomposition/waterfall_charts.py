@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
-from loadgo.decomposition.reading import read_factor, read_interval
+from loadgo.decomposition.reading import amount_scale, read_amount, read_factor, read_interval
 from loadgo.decomposition.waterfall import Step, Waterfall, waterfall_name
-from loadgo.decomposition.waterfall_pictures import figure_of
 from loadgo.documents.chart import ACCENT_COLOR, AMOUNT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.quick_drawing import quick_drawing
@@ -32,18 +31,20 @@ def waterfall_charts(waterfalls: Sequence[Waterfall]) -> list[Chart]:
 @quick_drawing()
 def waterfall_chart(waterfall: Waterfall, name: str) -> Chart:
     """The chart of a waterfall with the id `name`: bars as long as the factors, with the intervals that are known."""
-    unit = 1e-9 if waterfall.unit == "ns" else 1.0
+    scale = amount_scale(waterfall)
+    unit = 1e-9 if waterfall.unit == "ns" else float(scale)
     keys = [
-        _row_key("A", figure_of(waterfall, waterfall.before)),
+        _row_key("A", read_amount(waterfall, waterfall.before)),
         *(_row_key(waterfall.label(step), read_factor(step.factor), i) for i, step in _numbered_steps(waterfall)),
     ]
-    keys.append(_row_key("B", figure_of(waterfall, waterfall.after), len(keys)))
+    keys.append(_row_key("B", read_amount(waterfall, waterfall.after), len(keys)))
     steps = [_step_row(keys[i], waterfall.label(step), step, unit) for i, step in _numbered_steps(waterfall)]
     ends = [
-        {"row": keys[0], "to": waterfall.before * unit, "said": figure_of(waterfall, waterfall.before)},
-        {"row": keys[-1], "to": waterfall.after * unit, "said": figure_of(waterfall, waterfall.after)},
+        {"row": keys[0], "to": waterfall.before * unit, "said": read_amount(waterfall, waterfall.before)},
+        {"row": keys[-1], "to": waterfall.after * unit, "said": read_amount(waterfall, waterfall.after)},
     ]
-    title = "time for one interaction" if waterfall.unit == "ns" else f"money for one interaction, {waterfall.unit}"
+    counted = "one interaction" if scale == 1 else f"{scale:,} interactions"
+    title = f"time for {counted}" if waterfall.unit == "ns" else f"money for {counted}, {waterfall.unit}"
     axis = alt.Axis(
         title=title,
         labelExpr=TIME_LABEL if waterfall.unit == "ns" else AMOUNT_LABEL,

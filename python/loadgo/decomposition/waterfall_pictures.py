@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from loadgo.decomposition.reading import read_factor, read_interval
+from loadgo.decomposition.reading import read_amount, read_factor, read_interval
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import cut, half_bar, marks, place
-from loadgo.notation.figures import duration, money
 
 _NAME_CHARS = 34
 _NARROW_NAME_CHARS = 26
@@ -27,7 +26,7 @@ def waterfall_pictures(waterfalls: Sequence[Waterfall]) -> tuple[SignPicture, ..
 
 def waterfall_lines(waterfall: Waterfall, width: int) -> list[str]:
     """The lines of the text plot, of at most `width` characters, and a legend."""
-    ends = figure_of(waterfall, waterfall.before), figure_of(waterfall, waterfall.after)
+    ends = read_amount(waterfall, waterfall.before), read_amount(waterfall, waterfall.after)
     steps = [(waterfall.label(step), *_factor_cells(step), step) for step in waterfall.steps]
     rows = [("A", ends[0], "", None), *steps, ("B", ends[1], "", None)]
     cell_widths = [max(len(figure) for _, figure, _, _ in rows), max(len(interval) for _, _, interval, _ in rows)]
@@ -41,14 +40,9 @@ def waterfall_lines(waterfall: Waterfall, width: int) -> list[str]:
         cells = f"{figure:>{cell_widths[0]}}  {interval:>{cell_widths[1]}}"
         lines.append(f"{cut(name, name_width):{name_width}}  {bar}  {cells}".rstrip())
     low, high = sorted((axis.low, axis.high))
-    scale = f"{figure_of(waterfall, low)} to {figure_of(waterfall, high)}, logarithmic"
+    scale = f"{read_amount(waterfall, low)} to {read_amount(waterfall, high)}, logarithmic"
     legend = f"{scale}; █ less in B, {_MORE_SIGN} more in B"
     return [*lines, f"{' ' * max(0, min(name_width + 2, width - len(legend)))}{legend}"]
-
-
-def figure_of(waterfall: Waterfall, value: float) -> str:
-    """Formats a value in the waterfall's unit."""
-    return duration(value) if waterfall.unit == "ns" else money(value, waterfall.unit)
 
 
 def _factor_cells(step: Step) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
 
-from loadgo.documents.as_markdown import escaped
+from loadgo.documents.as_markdown import escaped, sentence
 from loadgo.notation.figures import plain
 
 CheckVerdict = Literal["passed", "failed", "cannot tell"]
@@ -59,7 +59,7 @@ def checks_summary(title: str, answer: str, warnings: Sequence[str], checks: Seq
     verdict = f"{_SIGNS['failed']} {bad} of {len(checks)} checks failed" if bad else f"{_SIGNS['passed']} all passed"
     lines = [f"### {_one_line(title)}{f': {verdict}' if checks else ''}", ""]
     for warning in warnings:
-        lines += [f"> **{_one_line(warning)}**", ""]
+        lines += [f"> **{sentence(' '.join(warning.split()))}**", ""]
     lines += [_one_line(answer), ""]
     if checks:
         lines += ["| | check | result |", "|---|---|---|"]

@@ -6,6 +6,7 @@ import re
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
 from loadgo.documents.fitted_tables import with_fitted_tables
+from loadgo.documents.prose import CODE
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import plain
 
@@ -14,15 +15,18 @@ _PAGE_CHARS = 120
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
+_CODE = re.compile(CODE)
+
+
 def markdown_document(document: Document) -> str:
     """The full report as Markdown. Characters with a meaning in Markdown are escaped."""
     document = document.full()
-    parts = [f"> **{escaped(warning)}**" for warning in document.warnings]
+    parts = [f"> **{sentence(warning)}**" for warning in document.warnings]
     answers = (document.answer, *document.further_answers)
-    parts += ["  \n".join(f"**{escaped(line)}**" for line in answers), escaped(document.trust_line)]
-    parts.append("  \n".join(map(escaped, document.about)))
+    parts += ["  \n".join(f"**{sentence(line)}**" for line in answers), sentence(document.trust_line)]
+    parts.append("  \n".join(map(sentence, document.about)))
     parts += map(_section, with_fitted_tables(document.sections, _PAGE_CHARS, has_columns=False))
-    parts.append("\n".join(f"- **{escaped(label)}**: {escaped(line)}" for label, line in document.all_notes))
+    parts.append("\n".join(f"- **{escaped(label)}**: {sentence(line)}" for label, line in document.all_notes))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -31,15 +35,25 @@ def escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", plain(text))
 
 
+def sentence(text: str) -> str:
+    """Escapes a sentence like `escaped`, but for what stands in backticks, which stays code."""
+    text = plain(text)
+    parts, end = [], 0
+    for match in _CODE.finditer(text):
+        parts += [escaped(text[end : match.start()]), match[0]]
+        end = match.end()
+    return "".join([*parts, escaped(text[end:])])
+
+
 def _section(section: Section) -> str:
     if isinstance(section, Charts):
         return ""
     if isinstance(section, Chapter):
         return f"## {escaped(section.title)}\n\n{escaped(section.source)}\n\n{escaped(section.answer)}"
     if isinstance(section, Remarks):
-        return "\n\n".join(map(escaped, section.paragraphs))
+        return "\n\n".join(map(sentence, section.paragraphs))
     title = f"### {escaped(section.title)}" if section.title else ""
-    lead = f"> {escaped(section.lead)}" if isinstance(section, Table) and section.lead else ""
+    lead = f"> {sentence(section.lead)}" if isinstance(section, Table) and section.lead else ""
     return "\n\n".join(part for part in (title, lead, _content(section)) if part)
 
 
@@ -47,9 +61,10 @@ def _content(section: Table | SignPicture | Points) -> str:
     if isinstance(section, SignPicture):
         return _picture(section)
     if isinstance(section, Points):
-        return "\n".join(f"- {'<br>'.join(map(escaped, item))}" for item in section.items)
+        shown = escaped if section.verbatim else sentence
+        return "\n".join(f"- {'<br>'.join(map(shown, item))}" for item in section.items)
     table = _table(section)
-    return "\n\n".join([table, *map(escaped, filter(None, section.foot.split("\n")))])
+    return "\n\n".join([table, *map(sentence, filter(None, section.foot.split("\n")))])
 
 
 def _picture(picture: SignPicture) -> str:

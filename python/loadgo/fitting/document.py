@@ -11,7 +11,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
 from loadgo.measures.trust import Evidence, fitted_doubt, trust_in_words
-from loadgo.notation.figures import capitalized, digits, duration, in_words, people, share
+from loadgo.notation.figures import capitalized, digits, duration, in_words, joined, people, share
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.notation.measures import percent
@@ -25,6 +25,8 @@ GOOD_OFF_SHARE = 0.1
 """A model whose mean response is farther off, under the load that it was fitted to, is trusted less."""
 _MOST_OFF_SHARE = 0.2
 """A model whose mean response is farther off, under the load that it was fitted to, is no prediction of responses."""
+_LARGE_OFF_SHARE = 9.0
+"""A figure that the model has ten times as large as measured is off by a factor, not by hundreds of percent."""
 JSON_KEYS: Keys = {
     Parameter: "key of value low high source",
     FittedCheck: "run users figure measured machine timed error off",
@@ -123,8 +125,10 @@ def _off_in_words(check: FittedCheck) -> str:
 
 
 def _off(check: FittedCheck) -> str:
-    """The error of the machine; a dash where the measured figure is 0."""
-    return percent(check.off if math.isfinite(check.off) else None)
+    """The error of the machine, from ten times on as a factor; a dash where the measured figure is 0."""
+    if not math.isfinite(check.off):
+        return percent(None)
+    return percent(check.off) if check.off < _LARGE_OFF_SHARE else f"×{digits(1 + check.off)}"
 
 
 def _sentence(text: str) -> str:
@@ -135,7 +139,7 @@ def _sentence(text: str) -> str:
 def _means_table(fit: Fit) -> Table:
     means = [parameter for parameter in fit.fitted.parameters if parameter.of == "mean"]
     intervals = (
-        "" if parameter.low is None else f"{_format_mean(parameter.low)} – {_format_mean(parameter.high)}"
+        "" if parameter.low is None else joined(_format_mean(parameter.low), _format_mean(parameter.high))
         for parameter in means
     )
     columns = (

@@ -138,6 +138,7 @@ def history_json(past: History) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and a change's size is relative where it can be."""
     members = {
         "answer": answer(past),
+        "warnings": warnings(past),
         "bad": past.bad,
         "figure": str(past.figure),
         "dimension": past.figure.dimension,

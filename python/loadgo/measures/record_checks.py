@@ -16,7 +16,7 @@ from loadgo.measures.audit import driver_audit, group_losses
 from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
 from loadgo.measures.usage import audit_usage
-from loadgo.notation.figures import digits, duration, number, share
+from loadgo.notation.figures import counted, digits, duration, number, share
 from loadgo.records.fleets import hosts_of_run
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, RESPONSE_NS
 from loadgo.records.phases import Stretch, classified_in, spans_in
@@ -31,7 +31,7 @@ OWNERS_CHECK = "the owners' time is at most the busy time"
 SHARE_CHECK = "CPU is at most elapsed × share"
 LITTLE_CHECK, DRIVER_CHECK = "Little's law", "the driver was not the bottleneck"
 LOSSES_CHECK = "nothing is lost"
-CHECKS_WITH_WARNINGS = (LITTLE_CHECK, DRIVER_CHECK)
+CHECKS_WITH_WARNINGS = (LITTLE_CHECK, DRIVER_CHECK, LOSSES_CHECK)
 """The first words of the checks that a run's warnings report, too (`run_warnings`)."""
 _METER_CHECKS = (CATEGORIES_CHECK, OWNERS_CHECK, SHARE_CHECK)
 """The checks of one host's meters, which come first."""
@@ -194,7 +194,9 @@ def _processors_of_one(tables: Tables) -> int:
 
 def _check_losses(tables: Tables) -> RunCheck:
     lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions))
-    return RunCheck(LOSSES_CHECK, "broken" if lost else "holds", f"{number(lost)} records were lost")
+    return RunCheck(
+        LOSSES_CHECK, "broken" if lost else "holds", f"{counted(lost, 'record')} {'was' if lost == 1 else 'were'} lost"
+    )
 
 
 def _check_driver(tables: Tables, total: TotalTime | None, rows: pl.DataFrame) -> RunCheck:

@@ -77,6 +77,7 @@ def experiment_json(experiment: Experiment) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and a pair's figure is the logarithm of B over A."""
     members = {
         "answer": answer(experiment),
+        "warnings": warnings(experiment),
         "a": experiment.a,
         "b": experiment.b,
         "load": experiment.load,

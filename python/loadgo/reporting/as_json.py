@@ -11,6 +11,7 @@ from loadgo.measures.vocabulary import in_words_of
 from loadgo.reporting.chart_frames import chart_data_of
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.view import View
+from loadgo.reporting.words import warnings
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -24,7 +25,7 @@ def json_report(summary: Summary, tables: Tables, view: View | None = None) -> s
 
     Names of times end in `_ns` or `_s`. A null was not measured; beside a `state` of `never`, it is a time without end.
     """
-    members = members_of(summary, JSON_KEYS)
+    members = {**members_of(summary, JSON_KEYS), "warnings": warnings(summary)}
     vocabulary = (view or View()).vocabulary
     if summary.total_time is not None and vocabulary != "today":
         members["vocabulary"] = in_words_of(vocabulary, summary.total_time, summary.meters)

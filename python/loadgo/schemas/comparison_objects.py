@@ -81,6 +81,7 @@ class ComparisonJson(TypedDict):
     """A comparison."""
 
     answer: str
+    warnings: Sequence[str]
     margin: float
     a: ComparedSideJson
     b: ComparedSideJson
@@ -107,10 +108,17 @@ class SpeedupMore(TypedDict):
     waterfalls: Sequence[Waterfall]
 
 
+class CapacityMore(TypedDict):
+    """Members of a capacity's JSON beside its fields."""
+
+    warnings: Sequence[str]
+
+
 class ExperimentJson(TypedDict):
     """An experiment of pairs of runs."""
 
     answer: str
+    warnings: Sequence[str]
     a: Variant
     b: Variant
     load: Load
@@ -177,6 +185,7 @@ class HistoryJson(TypedDict):
     """A figure over many runs."""
 
     answer: str
+    warnings: Sequence[str]
     bad: bool
     figure: str
     dimension: str

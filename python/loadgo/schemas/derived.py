@@ -54,7 +54,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "compare": ((comparison_objects.ComparisonJson,), COMPARISON_KEYS),
     "speedup": ((Speedup, comparison_objects.SpeedupMore), SPEEDUP_KEYS),
     "ab": ((comparison_objects.ExperimentJson,), EXPERIMENT_KEYS),
-    "capacity": ((Capacity,), CAPACITY_KEYS),
+    "capacity": ((Capacity, comparison_objects.CapacityMore), CAPACITY_KEYS),
     "capacity-of-limit": ((KnobCapacity,), KNOB_KEYS),
     "sweep": ((Sweep,), SWEEP_KEYS),
     "history": ((comparison_objects.HistoryJson,), {}),

@@ -30,6 +30,7 @@ class ChartDataJson(TypedDict):
 class RunMore(TypedDict):
     """Members of a run's JSON beside its summary."""
 
+    warnings: Sequence[str]
     vocabulary: NotRequired[DocumentVocabulary]
     over_time: Mapping[str, ChartDataJson]
 

@@ -27,7 +27,8 @@ STOPPED_WARNING = "The search was stopped: the answer comes from the complete tr
 
 def capacity_json(capacity: Capacity) -> str:
     """The capacity as one JSON object in full precision: times in seconds, null for what is unknown or infinite."""
-    return json_document(members_of(capacity, JSON_KEYS), JSON_KEYS)
+    members = {**members_of(capacity, JSON_KEYS), "warnings": _capacity_warnings(capacity)}
+    return json_document(members, JSON_KEYS)
 
 
 def capacity_document(capacity: Capacity) -> Document:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from shutil import get_terminal_size
 
 from loadgo.documents.listing import Listing, listing_presentation
 from loadgo.documents.presentation import Presentation
 
+_PAGE_CHARS = 100
+_INDENT = " " * 11
 _KEYS = ("method", "message_bytes", "why_not_here")
 
 
@@ -20,9 +24,15 @@ def method_presentation(message_bytes: Mapping[str, int], why_not: Mapping[str, 
     rows = tuple((name, f"{size:,}", why_not.get(name, "")) for name, size in message_bytes.items())
     headings = ("method", "bytes a call", "why not here")
     listed = Listing("methods", headings, rows, _KEYS, records, figures=frozenset({1}))
-    return replace(listing_presentation(listed), text=lambda _width, _color: "".join(map(_line, rows)))
+    return replace(listing_presentation(listed), text=lambda width, _color: _text(rows, width))
 
 
-def _line(row: tuple[str, str, str]) -> str:
-    name, size, reason = row
-    return f"{name:10} {size:>9} bytes a call{f'; not here: {reason}' if reason else ''}\n"
+def _text(rows: Sequence[tuple[str, str, str]], width: int | None) -> str:
+    """A line for each method; below it, wrapped, why this host does not have it."""
+    chars = width or get_terminal_size((_PAGE_CHARS, 24)).columns
+    lines = []
+    for name, size, reason in rows:
+        lines.append(f"{name:10} {size:>9} byte{'' if size == '1' else 's'} a call")
+        why = f"not here: {reason}" if reason else ""
+        lines += textwrap.wrap(why, chars, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return "\n".join([*lines, ""])

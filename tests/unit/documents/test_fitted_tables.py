@@ -46,4 +46,4 @@ def test_no_text_is_asked_for_that_no_terminal_has_room_for() -> None:
 
 def test_markdown_names_the_columns_that_it_leaves_out() -> None:
     shown = markdown_document(Document("a document", "It is so.", (table("Cut", wide_chars=60),)))
-    assert "Not shown in 120 characters: mean: 95 %, failed. \\`--format html\\` shows all columns." in shown
+    assert "Not shown in 120 characters: mean: 95 %, failed. `--format html` shows all columns." in shown

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from loadgo.documents.as_html import html_document
+from loadgo.documents.as_markdown import markdown_document, sentence
 from loadgo.documents.as_notebook import notebook_html
 from loadgo.documents.as_text import text_document
 from loadgo.documents.document import Document, Points
@@ -91,6 +92,14 @@ def test_every_sentence_of_a_page_is_prose() -> None:
 def test_quoted_lines_keep_their_backticks() -> None:
     document = Document("title", "answer", (Points("", (("a `b`",),), verbatim=True),))
     assert "<li>a `b`</li>" in html_document(document)
+    assert "- a \\`b\\`" in markdown_document(document)
+
+
+def test_code_is_code_in_markdown_too_and_nothing_else_is() -> None:
+    assert sentence("Run `loadgo doctor --on *` again") == "Run `loadgo doctor --on *` again"
+    assert sentence("an odd ` sign, libc.so`0x12 and <b>") == r"an odd \` sign, libc.so\`0x12 and \<b\>"
+    document = Document("title", "See `a_b`.", (), warnings=("See `a_b`.",), notes=(("Note", "See `a_b`."),))
+    assert markdown_document(document).count("See `a_b`.") == 3
 
 
 @pytest.mark.parametrize("width", range(60, 100))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -90,6 +91,15 @@ def test_80_columns_cut_no_word_without_a_sign(named: tuple[str, Result]) -> Non
     assert {word for word in cut if "…" not in word and not any(word in path for path in long)} == set()
 
 
+def test_every_interval_in_a_table_is_written_alike(named: tuple[str, Result]) -> None:
+    """As `198–240 ms`: without spaces around the dash, and without a unit that both ends have."""
+    _name, result = named
+    cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", str(result.report("html")))
+    texts = [html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in cells]
+    assert [text for text in texts if re.search(r"\d.* – .*\d", text)] == []
+    assert [text for text in texts if re.fullmatch(r"[\d.]+ (\S+)–[\d.]+ \1", text)] == []
+
+
 LISTS = ("RunList", "MachineList", "ScriptList", "AbilityList")
 TRUST_LINE = re.compile(r"Trust: (high|moderate|low)[:.] ?")
 
@@ -175,6 +185,37 @@ def test_the_json_of_a_recorded_run_is_that_of_the_run(results_folder: Path) -> 
     assert isinstance(run, loadgo.Run)
     (recorded,) = [one for one in loadgo.runs(results_folder) if one.folder.name == run.folder.name]
     assert recorded.to_dict() == run.to_dict() == json.loads(loadgo.report(run, format="json"))
+
+
+def test_every_heading_of_a_page_has_an_id_of_its_own(named: tuple[str, Result]) -> None:
+    _name, result = named
+    page = re.sub(r"(?s)<script.*?</script>", "", str(result.report("html")))
+    assert [heading for heading in re.findall(r"<h[2-6][^>]*>", page) if " id=" not in heading] == []
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(set(ids)) == len(ids)
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
+
+
+JSON_WITH_WARNINGS = ("Run", "RecordedRun", "Metered", "Comparison", "Experiment", "Capacity", "History")
+
+
+def test_the_json_has_the_warnings_of_the_page(named: tuple[str, Result]) -> None:
+    name, result = named
+    if name in JSON_WITH_WARNINGS:
+        assert result.to_dict()["warnings"] == list(result._presentation().document().warnings)
+
+
+@pytest.mark.parametrize("made_of_runs", [lambda a, b: loadgo.compare(a, b), lambda a, _b: loadgo.cost(a)])
+def test_the_warnings_of_a_run_stand_over_what_is_made_of_it(made_of_runs: Callable[[str, str], Result]) -> None:
+    """In every format, once, and in words that cannot be read as their contrary."""
+    damaged, other = (str(METERED.parent / name) for name in ("damaged", "live-exact"))
+    result = made_of_runs(damaged, other)
+    shown = [str(result.report(form)) for form in ("text", "html", "md", "json", "svg")]
+    for page in (*shown, result._repr_html_()):
+        words = " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+        assert "1 record is lost" in words
+        assert "The run was cut off" in words
+        assert "nothing is lost: 1" not in words
 
 
 def test_a_name_in_html_is_text() -> None:

@@ -14,7 +14,7 @@ from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.fitting.demands import fit_processor_times
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
-from loadgo.notation.figures import digits, duration
+from loadgo.notation.figures import digits, duration, joined
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
 from loadgo.notation.measures import percent
@@ -192,7 +192,7 @@ def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
 
 def mean_row(value: Mapping[str, str]) -> list[str]:
     """The row of a fitted mean: its key without the table's name, the mean with its interval, and the source."""
-    interval = f"{printed_mean(value['low'])} – {printed_mean(value['high'])}"
+    interval = joined(printed_mean(value["low"]), printed_mean(value["high"]))
     return [", ".join(parts_of(value["key"])[1:]), printed_mean(value["value"]), interval, value["source"]]
 
 
