@@ -161,7 +161,7 @@ class _RunningExperiment:
 
     def all_pairs(self) -> Experiment:
         """Runs pairs until there is a reason to end."""
-        self._report([self._length_in_words(), *self._limit_warnings(), *self._time_limit_warnings()])
+        self._report([*self._limit_warnings(), self._length_in_words(), *self._time_limit_warnings()])
         with catch_stop_signals() as stop:
             while (end := "stopped" if stop.is_set() else self._end()) is None:
                 try:

@@ -245,6 +245,8 @@ def test_lines_that_timed_out_are_in_the_answer_the_table_and_the_notes() -> Non
     )
     assert "timeout" in text
     assert "3 lines were never answered: they rank last in the quantiles" in text
+    alone = report(run_of(rows[2:]), 200)
+    assert "1 line was never answered: it ranks last in the quantiles, and is in no mean or maximum." in alone
 
 
 def test_answers_that_nobody_confirmed_are_told_behind_the_response_times() -> None:

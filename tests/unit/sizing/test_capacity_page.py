@@ -14,7 +14,7 @@ from loadgo.documents.table import Table
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve, response_scales
 from loadgo.sizing.charts import capacity_charts
-from loadgo.sizing.curve import MeasuredFigure, MixClass, Target, TargetVerdict
+from loadgo.sizing.curve import ENDED_EARLY, MeasuredFigure, MixClass, Target, TargetVerdict
 from loadgo.sizing.document import capacity_document
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.pictures import capacity_pictures
@@ -323,6 +323,14 @@ def test_doubts_make_the_trust_moderate_and_warnings_make_it_low(
     shown = capacity_document(replace(made, **changes)).trust
     assert shown.startswith(trust)
     assert bool(shown) == bool(trust)
+
+
+@pytest.mark.parametrize(("reason", "is_doubt"), [(ENDED_EARLY, False), ("the second half was slower", True)])
+def test_a_trial_that_ended_early_on_purpose_lowers_no_trust(made: Capacity, reason: str, is_doubt: bool) -> None:
+    most = replace(made.points[-1], steady=False, steady_why=reason)
+    trust = capacity_document(replace(made, points=(*made.points[:-1], most))).trust
+    assert ("the response times had not settled" in trust) == is_doubt
+    assert trust.startswith("moderate" if is_doubt else "high")
 
 
 def test_lines_without_an_answer_within_the_capacity_lower_the_trust(made: Capacity) -> None:
