@@ -6,7 +6,7 @@ import re
 
 from loadgo.documents.document import Chapter, Charts, Document, Points, Remarks, Section, SignPicture
 from loadgo.documents.fitted_tables import with_fitted_tables
-from loadgo.documents.prose import CODE
+from loadgo.documents.prose import CODE_PATTERN
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import plain
 
@@ -15,7 +15,7 @@ _PAGE_CHARS = 120
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$]|:(?=//))")
 
 
-_CODE = re.compile(CODE)
+_CODE = re.compile(CODE_PATTERN)
 
 
 def markdown_document(document: Document) -> str:

@@ -11,13 +11,13 @@ from loadgo.notation.figures import plain
 _MOST_WHOLE_CHARS = 32
 """Most characters that are kept on one line. A longer word must break, since the page of a telephone has 40."""
 
-CODE = r"(?<![\w`])`(?P<code>[^`\s](?:[^`\n]*[^`\s])?)`(?![\w`])"
+CODE_PATTERN = r"(?<![\w`])`(?P<code>[^`\s](?:[^`\n]*[^`\s])?)`(?![\w`])"
 """The pattern of code in a sentence. A backtick within a word is a sign like any other."""
 _NUMBER = r"(?:±[ ]?)?[−+-]?\d[\d,.]*"
 _UNIT = r"(?:%|[pnµm]?s|min|h|[kMGT]?B)"
 _WHOLE = re.compile(
     rf"""
-    {CODE}
+    {CODE_PATTERN}
     | (?<![\w-]) \d{{4}}-\d\d-\d\d (?![\w-])
     | (?<![\w-]) --?[a-z][a-z-]*[a-z]
     | (?<![\w.,]) {_NUMBER} (?:–{_NUMBER})? \ {_UNIT} (?!\w)

@@ -11,7 +11,7 @@ from loadgo.documents.listing import Listing, listing_presentation
 from loadgo.documents.presentation import Presentation
 
 _PAGE_CHARS = 100
-_INDENT = " " * 11
+_INDENT_SPACES = " " * 11
 _KEYS = ("method", "message_bytes", "why_not_here")
 
 
@@ -34,5 +34,5 @@ def _text(rows: Sequence[tuple[str, str, str]], width: int | None) -> str:
     for name, size, reason in rows:
         lines.append(f"{name:10} {size:>9} byte{'' if size == '1' else 's'} a call")
         why = f"not here: {reason}" if reason else ""
-        lines += textwrap.wrap(why, chars, initial_indent=_INDENT, subsequent_indent=_INDENT)
+        lines += textwrap.wrap(why, chars, initial_indent=_INDENT_SPACES, subsequent_indent=_INDENT_SPACES)
     return "\n".join([*lines, ""])
