@@ -29,7 +29,7 @@ ALL_PROCESSES_WAIT = """async () => {
     const { answer } = await import(new URL("answer.js", location)), told = loadgo.figures();
     const states = told.states.map((values, at) => values.map(() => at === 1 ? 1 : 0));
     const time = [{ name: "user", share: 0.5 }, { name: "idle zero", share: 0.5 }];
-    return answer({ ...told, states, time }, loadgo.windowNow(), 0, null);
+    return answer({ ...told, states, time, busyShare: 0.5 }, loadgo.windowNow(), 0, null);
 }"""
 """The answer of a page without users where processors are half busy and every process is ready and waits."""
 

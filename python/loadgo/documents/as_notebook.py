@@ -98,9 +98,9 @@ def _picture(chart: Chart) -> tuple[str, str] | None:
     """
     from loadgo.documents.chart import png, svg
 
-    address = _address("image/svg+xml", svg(chart).encode())
+    address = _address("image/svg+xml", svg(chart, ground="any").encode())
     if len(address) > _MOST_PICTURE_BYTES:
-        address = _address("image/png", png(chart))
+        address = _address("image/png", png(chart, ground="any"))
     return (address, f"{chart.heading}. {chart.caption}") if len(address) <= _MOST_PICTURE_BYTES else None
 
 

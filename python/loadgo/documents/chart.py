@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -85,8 +85,14 @@ GUTTER_PX = 96
 """Room beside the panels of a stacked chart, for the names of rows and for the last label of the time axis."""
 
 
-def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
-    """The chart as an SVG picture on white, below the warnings of its run and the line on whether to believe it.
+Ground = Literal["white", "any"]
+"""The ground of a picture. On any, light or dark, the picture has none of its own, and grey words and axes."""
+_ANY_GROUND_INK, _ANY_GROUND_LINE = "#7d858c", "#8b97a355"
+"""Grey that has a contrast of at least 3.7 on white and 4.5 on the ground of dark notebooks, and that of lines."""
+
+
+def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "", ground: Ground = "white") -> str:
+    """The chart as an SVG picture, below the warnings of its run and the line on whether to believe it.
 
     Raises `LoadgoError` if that fails, and `Refused` without vl-convert.
     """
@@ -94,18 +100,18 @@ def svg(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> str:
     import vl_convert
 
     with _drawing(chart):
-        picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings, trust), allowed_base_urls=[])
+        picture: str = vl_convert.vegalite_to_svg(_picture_spec(chart, warnings, trust, ground), allowed_base_urls=[])
         if not _has_finite_size(picture):
             raise ValueError("the picture has no finite size")
     return picture
 
 
-def png(chart: Chart, warnings: Sequence[str] = (), trust: str = "") -> bytes:
-    """The chart as a PNG picture on white, at twice the size of the SVG. Raises what `svg` raises."""
+def png(chart: Chart, warnings: Sequence[str] = (), trust: str = "", ground: Ground = "white") -> bytes:
+    """The chart as a PNG picture, at twice the size of the SVG. Raises what `svg` raises."""
     check_drawable("png")
     import vl_convert
 
-    spec = _picture_spec(chart, warnings, trust)
+    spec = _picture_spec(chart, warnings, trust, ground)
     with _drawing(chart):
         picture: bytes = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
     return picture
@@ -128,8 +134,8 @@ def _has_finite_size(picture: str) -> bool:
 
 
 def altair_chart(chart: Chart, warnings: Sequence[str] = ()) -> alt.Chart | alt.LayerChart | alt.FacetChart:
-    """The chart for Altair, with the fixed width of a picture, and warnings above it."""
-    spec = _picture_spec(chart, warnings)
+    """The chart for Altair, with the fixed width of a picture, and warnings above it, for a notebook of any colours."""
+    spec = _picture_spec(chart, warnings, ground="any")
     kind: Any = next((kind for member, kind in _KINDS.items() if member in spec), alt.Chart)
     with quick_drawing():
         drawing: alt.Chart | alt.LayerChart | alt.FacetChart = kind.from_dict(spec, validate=False)
@@ -158,16 +164,22 @@ def _title(chart: Chart, warnings: Sequence[str], trust: str) -> dict[str, Any]:
     return heading | {"text": lines, "color": _WARNING_COLOR, "fontSize": 12, "subtitle": below}
 
 
-def _picture_spec(chart: Chart, warnings: Sequence[str], trust: str = "") -> dict[str, Any]:
+def _picture_spec(chart: Chart, warnings: Sequence[str], trust: str = "", ground: Ground = "white") -> dict[str, Any]:
     """The specification of a picture outside of a page, with a fixed width, warnings, the heading and the caption."""
+    mark = "black" if ground == "white" else _ANY_GROUND_INK
+    words = {} if ground == "white" else {"labelColor": mark, "titleColor": mark}
+    lines = {} if ground == "white" else dict.fromkeys(("gridColor", "domainColor", "tickColor"), _ANY_GROUND_LINE)
     ink = {
-        "point": {"color": "black"},
-        "legend": {"symbolFillColor": "black", "orient": "top", "labelLimit": 400},
-        "axis": {"labelLimit": 400, "titleLimit": 600},
+        "point": {"color": mark},
+        "legend": {"symbolFillColor": mark, "orient": "top", "labelLimit": 400, **words},
+        "axis": {"labelLimit": 400, "titleLimit": 600, **words, **lines},
     }
+    if ground == "any":
+        ink |= {"rule": {"color": mark}, "text": {"color": mark}, "title": {"color": mark, "subtitleColor": mark}}
     config = chart.spec["config"] | ink
     title = _title(chart, warnings, trust)
-    return _sized(chart.spec) | {"title": title, "background": "white", "padding": 12, "config": config}
+    background = "white" if ground == "white" else "transparent"
+    return _sized(chart.spec) | {"title": title, "background": background, "padding": 12, "config": config}
 
 
 def _sized(spec: dict[str, Any]) -> dict[str, Any]:

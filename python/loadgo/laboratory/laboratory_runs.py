@@ -86,7 +86,7 @@ class LaboratoryExperiment:
     name: str
     folder: Path
     kind: str
-    """One of `EXPERIMENT_FILES`."""
+    """Key of `EXPERIMENT_FILES`."""
 
 
 EXPERIMENT_FILES = {"ab": EXPERIMENT_FILE, "capacity": CAPACITY_FILE, "sweep": SWEEP_FILE}

@@ -101,15 +101,15 @@ def test_files_that_are_no_results_are_named(tmp_path: Path, text: str) -> None:
 
 def test_a_sweep_is_listed_and_shown_as_it_was_computed(tmp_path: Path) -> None:
     with LastFirst() as executor:
-        found = loadgo.sweep(own_load_grid(tmp_path), executor=executor, out=tmp_path / "lab" / "grid")
+        sweep = loadgo.sweep(own_load_grid(tmp_path), executor=executor, out=tmp_path / "lab" / "grid")
     runs, experiments = found_in(tmp_path / "lab")
     assert runs == []
     assert [(one.name, one.kind) for one in experiments] == [("grid", "sweep")]
     stored = stored_sweep(tmp_path / "lab" / "grid")
-    assert stored.report("json") == found.report("json")
-    assert found.in_words.split(":")[0] in stored_document(experiments[0])
-    shown = CliRunner().invoke(app, ["report", str(found.folder), "--format", "json"])
-    assert (shown.exit_code, shown.stdout) == (0, found.report("json"))
-    (found.folder / "sweep.toml").write_text("format = 1")
+    assert stored.report("json") == sweep.report("json")
+    assert sweep.in_words.split(":")[0] in stored_document(experiments[0])
+    shown = CliRunner().invoke(app, ["report", str(sweep.folder), "--format", "json"])
+    assert (shown.exit_code, shown.stdout) == (0, sweep.report("json"))
+    (sweep.folder / "sweep.toml").write_text("format = 1")
     with pytest.raises(BadRun, match=r"sweep\.toml is damaged"):
-        stored_sweep(found.folder)
+        stored_sweep(sweep.folder)
