@@ -9,7 +9,13 @@ from typing import Any
 
 from loadgo.errors import BadArgument, BadRun
 from loadgo.laboratory.history import HISTORY_ORDERS, history_in, parsed_figure
-from loadgo.laboratory.laboratory_runs import LaboratoryExperiment, LaboratoryRun, link_out, readable
+from loadgo.laboratory.laboratory_runs import (
+    LaboratoryExperiment,
+    LaboratoryRun,
+    link_out,
+    link_out_of_experiment,
+    readable,
+)
 from loadgo.laboratory.run_index import RunIndex
 from loadgo.laboratory.run_notes import RunNotes, read_notes, write_notes
 from loadgo.measures.fail_if import format_figure
@@ -134,7 +140,7 @@ class LaboratoryView:
         known = next((one for one in self.index.experiments if one.name == name), None)
         if known is None:
             raise BadRun(f"there is no experiment {name} in {self.index.folder}")
-        damage = link_out(known.folder, self.index.folder.resolve())
+        damage = link_out_of_experiment(known.folder, self.index.folder.resolve())
         if damage:
             raise BadRun(f"{name}: {damage}")
         return known

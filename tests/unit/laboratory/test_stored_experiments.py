@@ -7,7 +7,9 @@ import loadgo
 import pytest
 from loadgo.cli.app import app
 from loadgo.errors import BadRun
+from loadgo.laboratory.lab_view import LaboratoryView
 from loadgo.laboratory.laboratory_runs import found_in
+from loadgo.laboratory.run_index import open_index
 from loadgo.laboratory.stored_experiments import stored_capacity, stored_document, stored_experiment, stored_sweep
 from loadgo.pairing.document import experiment_document
 from loadgo.sizing.site import keep_result
@@ -110,6 +112,11 @@ def test_a_sweep_is_listed_and_shown_as_it_was_computed(tmp_path: Path) -> None:
     assert sweep.in_words.split(":")[0] in stored_document(experiments[0])
     shown = CliRunner().invoke(app, ["report", str(sweep.folder), "--format", "json"])
     assert (shown.exit_code, shown.stdout) == (0, sweep.report("json"))
+    points = min((sweep.folder / "points").iterdir())
+    points.rename(tmp_path / "elsewhere")
+    points.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadRun, match="is a link that leaves the folder of runs"):
+        LaboratoryView(open_index(tmp_path / "lab")).experiment("grid")
     (sweep.folder / "sweep.toml").write_text("format = 1")
     with pytest.raises(BadRun, match=r"sweep\.toml is damaged"):
         stored_sweep(sweep.folder)
