@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from loadgo.notation.figures import counted
 from loadgo.sizing.crossing import LimitCrossing
-from loadgo.sizing.near_line import find_crossing, half_width, line_reach, trials_near
+from loadgo.sizing.near_line import MOST_LINE_EXCESS_LOGITS, find_crossing, half_width, line_reach, trials_near
 from loadgo.sizing.outcomes import (
     LONGEST_TRIALS_REASON,
     CapacityFound,
@@ -198,7 +198,9 @@ def _search_inwards(
     answer = _found_capacity(crossing, binding, goal)
     is_few = goal.live and len(trials_near(trials, crossing.users)) < FEWEST_HOST_TRIALS
     if not answer.enough or is_few or not _has_trials_around(trials, crossing.users):
-        return NextTrial(_users_beside(trials, goal, crossing), _next_interactions(goal, crossing))
+        between = _only_untried(trials, goal, bracket)
+        users = between or _users_beside(trials, goal, crossing)
+        return NextTrial(users, goal.short_interactions if between else _next_interactions(goal, crossing))
     interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
     if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users >= goal.fewest_users:
         return NextTrial(answer.users, max(goal.short_interactions, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
@@ -218,7 +220,21 @@ def _refined_crossing(
             break
         best = crossing_and_target
         around = min(max(crossing_and_target[0].users, 1.0), float(goal.max_users))
-    return best
+    return None if best is None or _is_denied_by_jump(best[0], trials, goal, bracket) else best
+
+
+def _is_denied_by_jump(
+    crossing: LimitCrossing, trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
+) -> bool:
+    """Whether the curve is not straight at the limit: the lower end of the bracket meets every target by far.
+
+    The line then says nothing if the next number of users already misses a target, or if it crosses the limit below.
+    """
+    is_jump = bracket.missed is not None and bracket.missed - bracket.met == 1
+    if goal.live or bracket.met < goal.fewest_users or not (is_jump or crossing.users < bracket.met):
+        return False
+    excesses = [_measured_excess(target_index, bracket.met, trials, goal) for target_index in goal.ceilings]
+    return all(excess < -MOST_LINE_EXCESS_LOGITS for excess in excesses)
 
 
 def _was_decided_before(trials: Sequence[CapacityTrial], goal: SearchGoal) -> bool:
@@ -320,6 +336,13 @@ def _has_trials_around(trials: Sequence[CapacityTrial], crossing: float) -> bool
     """Whether there are trials on both sides of the crossing and near it."""
     near = [trial.users for trial in trials_near(trials, crossing)]
     return min(near, default=math.inf) <= crossing <= max(near, default=-math.inf)
+
+
+def _only_untried(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
+    """The one number of users between the ends of a bracket, if it was not tried; else 0. Ends alone show no jump."""
+    middle = bracket.met + 1
+    is_single = not goal.live and bracket.missed == middle + 1 and middle > goal.fewest_users
+    return middle if is_single and all(trial.users != middle for trial in trials) else 0
 
 
 def _users_beside(trials: Sequence[CapacityTrial], goal: SearchGoal, crossing: LimitCrossing) -> int:

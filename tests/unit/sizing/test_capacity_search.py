@@ -59,6 +59,17 @@ def test_a_cliff_is_found_to_the_user() -> None:
         assert (outcome.low, outcome.users, outcome.high) == (edge, edge, edge)
 
 
+@pytest.mark.parametrize("edge", [1, 2, 5])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_line_beyond_a_cliff_does_not_deny_what_was_measured(edge: int, seed: int) -> None:
+    """Nothing is slow up to the edge, and from there on a fifth, a little more with each user, as on short memory."""
+    found, tried = searched(lambda users: 0.0 if users <= edge else 0.2 + 0.02 * (users - edge), seed=seed, max_users=9)
+    outcome = found.outcome
+    assert isinstance(outcome, CapacityFound)
+    assert (outcome.low, outcome.users, outcome.high) == (edge, edge, edge)
+    assert len(tried) < 20
+
+
 def test_a_target_that_no_number_meets_takes_one_trial_with_one_user() -> None:
     found, tried = searched(lambda _: 0.8)
     assert found.outcome == NoNumberMeets(0)
