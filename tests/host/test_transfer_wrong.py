@@ -90,7 +90,7 @@ def test_a_server_without_permission_for_io_uring_says_so(tmp_path: Path) -> Non
 def test_methods_that_are_not_possible_here_are_listed_with_the_reason(tmp_path: Path) -> None:
     result = Bench(tmp_path).loadgo("transfer", "--methods", before=WITHOUT_IO_URING)
     listed = result.stdout + result.stderr
-    assert re.search(r"^io-uring .*not here: io_uring may not be used", listed, re.MULTILINE)
+    assert re.search(r"^io-uring .*\n +not here: io_uring may not be used", listed, re.MULTILINE)
     assert re.search(r"^blocks +65,536 bytes a call$", listed, re.MULTILINE)
 
 
