@@ -98,3 +98,15 @@ class BadRun(LoadgoError):
 
 class BadQuery(LoadgoError):
     """A query that the tables cannot answer."""
+
+
+_SHORTAGES = {
+    "TooManyOpenFiles": "no further file can be opened: raise the limit of this process (ulimit -n)",
+    "OutOfMemory": "the kernel has no memory left for what loadgo asks of it: make room, and give the command again",
+}
+"""The words for an error of the kernel, by its name in Rust (`std::io::ErrorKind`)."""
+
+
+def shortage_of_panic(text: str) -> str:
+    """The shortage in words, if a panic of Rust code with this text is from want of files or memory; else empty."""
+    return next((words for kind, words in _SHORTAGES.items() if kind in text), "")

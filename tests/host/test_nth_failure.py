@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.outside import COMMAND, NEEDS_ROOT, PATIENCE_S, Bench, environment, left_behind
+from support.outside import NEEDS_ROOT, PATIENCE_S, Bench, left_behind
 
 pytestmark = [NEEDS_ROOT, pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace here")]
 PLACES = int(os.environ.get("LOADGO_NTH_FAILURES", "1"))
@@ -69,21 +69,13 @@ def bench(tmp_path: Path) -> Bench:
 def run_traced(bench: Bench, out: str, *options: str) -> tuple[int, str, str]:
     """A run whose own calls are traced, and not those of its users' shells: its status, output and errors."""
     words = ("strace", "-f", "-b", "execve", "-qq", "-o", f"{out}.calls", *options)
-    running = subprocess.Popen(
-        [*words, *COMMAND, "run", "asked.toml", "--users", "2", "--quiet", "--out", out],
-        cwd=bench.folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(TMPDIR=str(bench.homes)),
-    )
+    running = bench.start("run", "asked.toml", "--users", "2", "--quiet", "--out", out, before=words)
     try:
         said, errors = running.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         end_traced(bench, out)
         said, errors = running.communicate()
-    bench.started.append(first_process(bench, out) or running.pid)
+    bench.started.append(first_process(bench, out))
     return running.returncode, said, errors
 
 

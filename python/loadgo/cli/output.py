@@ -63,6 +63,8 @@ def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
 
 def _shortage(error: BaseException) -> str:
     """The shortage in words, if the error is from want of memory, threads or files; empty for any other error."""
+    from loadgo.errors import shortage_of_panic
+
     if isinstance(error, MemoryError):
         return "there is no memory left for this process: raise its limit (ulimit -v), or make room"
     is_refused = _is_panic(error) and "WouldBlock" in str(error)
@@ -70,10 +72,8 @@ def _shortage(error: BaseException) -> str:
         return "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
     if not (isinstance(error, ImportError) or _is_panic(error)):
         return ""
-    if "TooManyOpenFiles" in str(error):
-        return "no further file can be opened: raise the limit of this process (ulimit -n)"
-    if "OutOfMemory" in str(error):
-        return "the kernel has no memory left for what loadgo asks of it: make room, and give the command again"
+    if shortage := shortage_of_panic(str(error)):
+        return shortage
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as refusal:

@@ -8,11 +8,10 @@ from typing import IO
 
 MOST_KEPT_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 16
-_REST_TIMEOUT_S, _FIRST_TIMEOUT_S = 1.0, 5.0
-"""Time for the rest of the output of an ended process, whose own processes may hold it open; and for the first of it.
-
-On a busy host the thread that reads it may be late.
-"""
+_REST_TIMEOUT_S = 1.0
+"""Time limit for the end of an ended process's output. Processes that it has started may hold the pipe open."""
+_FIRST_TIMEOUT_S = 5.0
+"""Further time if nothing was read: on a busy host the thread that reads may be late."""
 
 
 class ErrorOutput:

@@ -182,7 +182,7 @@ def link_out(folder: Path, real_root: Path) -> str:
 
 
 def link_out_of_experiment(folder: Path, real_root: Path) -> str:
-    """A sentence on such a link in an experiment's folder or in a folder in it, where a sweep keeps its points."""
+    """A sentence on a link out of the laboratory, in an experiment's folder or a folder in it; empty without one."""
     damage = link_out(folder, real_root)
     inner = [] if damage else [Path(entry) for entry in os.scandir(folder) if entry.is_dir()]
     return damage or next(filter(None, (link_out(one, real_root) for one in inner)), "")

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from loadgo import _loadgo
-from loadgo.errors import BadRun
+from loadgo.errors import BadRun, shortage_of_panic
 from loadgo.records.driver_tables import merged_rows, rows_of_driver
 from loadgo.records.drivers import DRIVER_COLUMN, DRIVERS_FOLDER, drivers_of_run
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
@@ -253,8 +253,7 @@ def _read_tables(folder: Path, names: Sequence[str], conditions: Mapping[str, An
 
 def _is_shortage(error: BaseException) -> bool:
     """Whether a panic of Polars is from want of descriptors or memory, and not from a damaged table."""
-    is_panic = isinstance(error, pl.exceptions.PanicException)
-    return is_panic and any(word in str(error) for word in ("TooManyOpenFiles", "OutOfMemory"))
+    return isinstance(error, pl.exceptions.PanicException) and bool(shortage_of_panic(str(error)))
 
 
 def read_table(folder: Path, name: str, conditions: Mapping[str, Any] | None = None) -> pl.DataFrame:

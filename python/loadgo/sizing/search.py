@@ -226,9 +226,10 @@ def _refined_crossing(
 def _is_denied_by_jump(
     crossing: LimitCrossing, trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
 ) -> bool:
-    """Whether the curve is not straight at the limit: the lower end of the bracket meets every target by far.
+    """Whether trials show a jump of the curve, so that a line through them says nothing about the answer.
 
-    The line then says nothing if the next number of users already misses a target, or if it crosses the limit below.
+    The lower end of the bracket meets every target by far. Either the next number of users misses a target, or the line
+    has its crossing below that end.
     """
     is_jump = bracket.missed is not None and bracket.missed - bracket.met == 1
     if goal.live or bracket.met < goal.fewest_users or not (is_jump or crossing.users < bracket.met):
@@ -339,7 +340,10 @@ def _has_trials_around(trials: Sequence[CapacityTrial], crossing: float) -> bool
 
 
 def _only_untried(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
-    """The one number of users between the ends of a bracket, if it was not tried; else 0. Ends alone show no jump."""
+    """The one number of users between the ends of a bracket, if it was not tried; else 0.
+
+    Trials at the ends alone do not show where the curve jumps.
+    """
     middle = bracket.met + 1
     is_single = not goal.live and bracket.missed == middle + 1 and middle > goal.fewest_users
     return middle if is_single and all(trial.users != middle for trial in trials) else 0
