@@ -340,10 +340,7 @@ def _has_trials_around(trials: Sequence[CapacityTrial], crossing: float) -> bool
 
 
 def _only_untried(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
-    """The one number of users between the ends of a bracket, if it was not tried; else 0.
-
-    Trials at the ends alone do not show where the curve jumps.
-    """
+    """The only number of users between the ends of a bracket, if it was not tried; else 0."""
     middle = bracket.met + 1
     is_single = not goal.live and bracket.missed == middle + 1 and middle > goal.fewest_users
     return middle if is_single and all(trial.users != middle for trial in trials) else 0
