@@ -87,10 +87,14 @@ def csr_rfc_20_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
 
 
 def mpl_16_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
-    """The page time of MPL-16's certification run."""
+    """The page time of MPL-16's certification run, and of some commands in its console session."""
     runs = mpl_16.certification(lab, changes)
+    sessions = mpl_16.console_sessions(lab, changes)
     faults = fmean(run.overall.faults * run.overall.count for run in runs)
-    return {"certification, page time": faults * machine_number("multics-3.0.2", "supervisor.page_fault")}
+    return {
+        "certification, page time": faults * machine_number("multics-3.0.2", "supervisor.page_fault"),
+        **{f"page time of {row}": mpl_16.row_page_s(sessions, row) for row in mpl_16.FITTED_ROWS},
+    }
 
 
 def multics_1969_cells(lab: Lab, changes: Changes) -> Mapping[str, float]:
@@ -123,7 +127,11 @@ FITS: Mapping[str, tuple[Sequence[Parameter], Callable[[Lab, Changes], Mapping[s
         csr_rfc_20_cells,
     ),
     "multics-3.0.2": (
-        (Parameter("memory.headway_per_page", 0.14, "{:.4f}ms", "certification, page time", 10.2, 2.0),),
+        (
+            Parameter("memory.headway_per_page", 0.153, "{:.4f}ms", "certification, page time", 10.2, 1.5),
+            Parameter("commands.edit.headway_factor", 0.52, "{:.3f}", "page time of 1-edit-1", 3.7, 1.0),
+            Parameter("commands.compile.headway_factor", 1.66, "{:.3f}", "page time of 1-compile-1", 3.7, 1.0),
+        ),
         mpl_16_cells,
     ),
     "multics-1.8": (

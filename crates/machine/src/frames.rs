@@ -66,11 +66,13 @@ enum Replacer {
 }
 
 /// The paging state of a process.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct PagedProcess {
     /// Number of pages of the command.
     pages: u32,
-    /// Processor time over the clock's time.
+    /// Processor time between faults of the command, over what the law says.
+    headway_factor: f64,
+    /// Processor time over the clock's time. That of a command is divided by its factor, so that one law holds for all.
     past: WorkHistory,
     /// Work until the next fault, in headways: exponential with mean 1 at its beginning.
     ///
@@ -80,6 +82,13 @@ struct PagedProcess {
     began: f64,
     /// Number of pages referred to in the interaction before.
     referred: f64,
+}
+
+impl Default for PagedProcess {
+    fn default() -> PagedProcess {
+        let past = WorkHistory::default();
+        PagedProcess { pages: 0, headway_factor: 1.0, past, left: None, began: 0.0, referred: 0.0 }
+    }
 }
 
 impl Frames {
@@ -126,6 +135,11 @@ impl Frames {
         }
     }
 
+    /// Lets the command of `pid` work this many times as long between faults as the law says, until its next command.
+    pub fn set_headway_factor(&mut self, pid: ProcessId, factor: f64) {
+        self.processes[pid as usize].headway_factor = factor;
+    }
+
     /// Work of `pid` until its next page fault with the pages that it holds, in ns of this machine; `None`: without a fault.
     ///
     /// Until the fault comes, each call returns the rest of the same draw, rescaled when the process has lost or gained pages.
@@ -138,8 +152,9 @@ impl Frames {
     /// Mean work between faults with the pages that `pid` holds now, on this machine; `None` if it holds all.
     fn headway_ns(&self, pid: ProcessId) -> Option<f64> {
         let useful = self.useful(pid);
-        let pages = self.processes[pid as usize].pages;
-        (pages == u32::MAX || useful < f64::from(pages)).then(|| self.law.headway(useful) / self.speed)
+        let process = &self.processes[pid as usize];
+        let faults = process.pages == u32::MAX || useful < f64::from(process.pages);
+        faults.then(|| self.law.headway(useful) * process.headway_factor / self.speed)
     }
 
     fn useful(&self, pid: ProcessId) -> f64 {
@@ -159,11 +174,12 @@ impl Frames {
         if let (Some(left), Some(headway_ns)) = (&mut process.left, headway_ns) {
             *left = (*left - work_ns as f64 / headway_ns).max(0.0);
         }
+        let work = work_ns as f64 * self.speed / process.headway_factor;
         if !matches!(self.core, Replacer::Equal { .. }) {
             let began = now.saturating_sub(work_ns);
-            process.past.add(work_ns as f64 * self.speed, began, now, self.law.age(deepest));
+            process.past.add(work, began, now, self.law.age(deepest));
         } else {
-            process.past.work += work_ns as f64 * self.speed;
+            process.past.work += work;
         }
     }
 

@@ -204,6 +204,41 @@ fn the_next_fault_is_drawn_once_and_is_rescaled_when_the_pages_held_change() {
 }
 
 #[test]
+fn a_command_with_a_factor_works_so_many_times_as_long_between_faults_and_keeps_its_pages_as_long() {
+    let faults = |factor: f64, work_ns: u64| {
+        let mut frames = Frames::new(&paging(10, Replacement::Lru, in_ms(linear)), None, 1.0);
+        let stream = &mut stream(5);
+        frames.begin(0, 100, 0.0, false, 0);
+        frames.begin(1, 100, 0.0, false, 0);
+        frames.set_headway_factor(0, factor);
+        (0..8).for_each(|_| {
+            frames.fault(0, 0, stream);
+        });
+        let to_fault = frames.work_to_fault(0, stream).unwrap();
+        frames.ran(0, work_ns, work_ns);
+        (0..6).for_each(|_| {
+            frames.fault(1, work_ns, stream);
+        });
+        (to_fault, frames.held(0))
+    };
+    let (plain, slow) = (faults(1.0, 1_000_000), faults(3.0, 3_000_000));
+    assert_eq!(slow.0, 3 * plain.0, "the same draw, three times as long");
+    assert_eq!(slow.1, plain.1, "after three times the work its pages are as old");
+}
+
+#[test]
+fn the_next_command_of_a_process_has_its_own_factor() {
+    let mut frames = Frames::new(&paging(10, Replacement::Equal, in_ms(linear)), Some(1), 1.0);
+    let mut to_fault = |factor: f64| {
+        frames.begin(0, 100, 0.0, false, 0);
+        frames.set_headway_factor(0, factor);
+        frames.work_to_fault(0, &mut stream(7)).unwrap()
+    };
+    let (long, plain) = (to_fault(2.0), to_fault(1.0));
+    assert!(long.abs_diff(2 * plain) <= 1, "{long} is twice {plain}");
+}
+
+#[test]
 fn a_process_with_all_its_pages_has_no_fault() {
     let mut frames = Frames::new(&paging(50, Replacement::Clock, in_ms(linear)), None, 1.0);
     let stream = &mut stream(6);

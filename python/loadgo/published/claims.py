@@ -1,7 +1,8 @@
 """Claims: equations and inequalities of a document's own numbers, such as `{a} + {b} = {c}`.
 
 A claim has numbers, cells in braces, `+ - * / ( )`, and one of `= <= >=`. `{+pattern}` is a sum of cells. `{cell.low}`
-and `{cell.high}` are the ends of a printed range. Claims are evaluated over intervals, so that rounding is exact.
+and `{cell.high}` are the ends of a printed range, `{cell.ours}` is our figure for the cell. Claims are evaluated over
+intervals, so that rounding is exact.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class Operation:
 class Reference:
     """A cell, or a sum of cells.
 
-    `end` is `low` or `high` for an end of the cell's range, otherwise empty. With `sum`, `cell` is a pattern whose
-    cells are added.
+    `end` is `low` or `high` for an end of the cell's range, `ours` for our figure, otherwise empty. With `sum`, `cell`
+    is a pattern whose cells are added.
     """
 
     cell: str
@@ -153,6 +154,13 @@ def cannot_hold(left: NumberRange, right: NumberRange, comparison: ClaimSign) ->
     return {"=": below or above, "<=": above, ">=": below}[comparison]
 
 
+def surely_holds(left: NumberRange, right: NumberRange, comparison: ClaimSign) -> bool:
+    """Whether all values of the ranges make an inequality true. An equation of ranges is never sure."""
+    below = left.high is not None and right.low is not None and left.high <= right.low
+    above = left.low is not None and right.high is not None and left.low >= right.high
+    return {"=": False, "<=": below, ">=": above}[comparison]
+
+
 def _tokens(text: str) -> list[str]:
     tokens, offset = [], 0
     while offset < len(text.rstrip()):
@@ -200,7 +208,7 @@ def _operand(tokens: list[str], text: str) -> tuple[Expression, list[str]]:
 
 def _reference(inside: str) -> Reference:
     cell = inside.removeprefix("+").strip()
-    end = next((end for end in ("low", "high") if cell.endswith(f".{end}")), "")
+    end = next((end for end in ("low", "high", "ours") if cell.endswith(f".{end}")), "")
     return Reference(cell.removesuffix(f".{end}") if end else cell, end, inside.startswith("+"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from loadgo.published.number import Number
 
@@ -124,6 +124,22 @@ class Rule:
     within: Tolerance | None
 
 
+CauseKind = Literal["data", "missing mechanism"]
+"""`data`: the document's own figures speak against each other. `missing mechanism`: the machines lack one."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A reason why our figures for some cells lie outside their tolerance. It counts only while its evidence holds."""
+
+    kind: CauseKind
+    says: str
+    cells: tuple[str, ...]
+    """The ids of the figures."""
+    evidence: Claim
+    """An inequality between printed figures and ours that must hold for all values that round to what is printed."""
+
+
 @dataclass(frozen=True, eq=False)
 class Document:
     """A printed document. Documents compare by identity, so that results about one can be cached."""
@@ -142,6 +158,7 @@ class Document:
     """Relations that the document does not state, such as a processor's speed, from which our figures are computed."""
     totals: tuple[Total, ...]
     rules: tuple[Rule, ...]
+    causes: tuple[Cause, ...]
     not_figures: Mapping[str, int]
     """Occurrences of numbers in the document that are names, dates of letters or the numbering of remarks."""
 

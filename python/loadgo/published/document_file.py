@@ -9,11 +9,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from loadgo.notation.toml_text import toml_table
 from loadgo.published import claims
 from loadgo.published.document import (
+    Cause,
+    CauseKind,
     Cell,
     Column,
     Document,
@@ -72,6 +74,7 @@ def parse_document(content: DocumentToml, folder: Path) -> Document:
         derivations=tuple(_relation({**entry, "name": "", "derives": True}, tables, find) for entry in derivations),
         totals=tuple(_total(name, total, find) for total in content.get("totals", [])),
         rules=tuple(_rule(name, rule) for rule in content.get("reproduce", [])),
+        causes=tuple(cause for entry in content.get("causes", []) for cause in _causes(entry, find)),
         not_figures={number: int(entry[0]) for number, entry in content.get("not_figures", {}).items()},
     )
     _check_rules(document)
@@ -229,6 +232,28 @@ def _rule(document: str, rule: DocumentToml) -> Rule:
     if (rule["mark"] == "predicted") != (within is not None):
         raise ValueError(f"{rule['cells']}: a rule has a tolerance (`within`) exactly if its mark is `predicted`")
     return Rule(f"{document}/{rule['cells']}", rule["mark"], rule["why"], within)
+
+
+def _causes(cause: DocumentToml, find: FindCells) -> list[Cause]:
+    """A cause for each of its rows; `ROW` in the evidence stands for the row."""
+    if cause["kind"] not in get_args(CauseKind):
+        raise ValueError(f"kind {cause['kind']!r} of a cause is none of {', '.join(get_args(CauseKind))}")
+    causes = []
+    for row in cause["rows"]:
+        cells: list[str] = []
+        for column in cause["columns"]:
+            matching = find(f"{row}/{column}")
+            if not matching:
+                raise ValueError(f"a cause names {row}/{column}, and the document has no such figure")
+            cells += matching
+        claim = claims.parse_claim(cause["evidence"].replace("ROW", row))
+        if claim.comparison == "=":
+            raise ValueError(f"the evidence {claim.text!r} must be an inequality, with <= or >=")
+        left, right = claims.resolve(claim.left, find), claims.resolve(claim.right, find)
+        causes.append(
+            Cause(cause["kind"], cause["says"], tuple(cells), claims.Claim(claim.text, left, right, claim.comparison))
+        )
+    return causes
 
 
 def parse_tolerance(text: str) -> Tolerance:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-from loadgo.published.claims import Claim, NumberRange, Reference, cannot_hold, evaluate, is_sum, references
+from loadgo.published.claims import (
+    Claim,
+    NumberRange,
+    Reference,
+    cannot_hold,
+    evaluate,
+    is_sum,
+    references,
+    surely_holds,
+)
 from loadgo.published.document import Figure
 from loadgo.published.finding import Degree, Failure
 
@@ -69,6 +78,24 @@ def failure_of(claim: Claim, numbers: Numbers) -> Failure | None:
     sides = [evaluate(side, numbers.exact) for side in (claim.left, claim.right)]
     left, right = (float(side.low) if side.low is not None else float("inf") for side in sides)
     return Failure(claim, degree, left, right, figures_in(claim))
+
+
+def is_sure(claim: Claim, numbers: Numbers, ours: Mapping[str, float]) -> bool:
+    """Whether an inequality holds for all numbers that round to the printed ones, with our figures as they are.
+
+    It is not sure if one of our figures that it names is not in `ours`.
+    """
+
+    def number_range(reference: Reference) -> NumberRange:
+        if reference.end != "ours":
+            return numbers.rounded(reference)
+        exact = Fraction(ours[reference.cells[0]])
+        return NumberRange(exact, exact)
+
+    own = [r for side in (claim.left, claim.right) for r in references(side) if r.end == "ours"]
+    if any(reference.cells[0] not in ours for reference in own):
+        return False
+    return surely_holds(evaluate(claim.left, number_range), evaluate(claim.right, number_range), claim.comparison)
 
 
 def figures_in(claim: Claim) -> tuple[str, ...]:

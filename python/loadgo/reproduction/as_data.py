@@ -15,6 +15,7 @@ from loadgo.transfers.json_keys import JSON_KEYS as TRANSFER_KEYS
 CSV_COLUMNS = (
     "document", "id", "line", "label", "printed", "unit", "printed_low", "printed_high", "ours", "ours_high",
     "interval_low", "interval_high", "ratio", "mark", "verdict", "tolerance", "why", "how", "corrected",
+    "one_run_low", "one_run_high", "cause", "cause_kind",
 )  # fmt: skip
 """Columns of the CSV and keys of the JSON. Numbers are in `unit`; a date is a day's ordinal from 1 January 1."""
 
@@ -88,12 +89,14 @@ def _entries(reproduced: ReproducedDocument) -> list[dict[str, Any]]:
 def _figure_entry(name: str, cell: ReproducedFigure) -> dict[str, Any]:
     number, ours = cell.figure.number, cell.ours
     low, high = (None, None) if ours is None or ours.interval is None else ours.interval
+    one_run_low, one_run_high = (None, None) if ours is None or ours.one_run is None else ours.one_run
+    cause, cause_kind = (None, None) if cell.cause is None else (cell.cause.says, cell.cause.kind)
     values = (
         name, cell.figure.id, cell.figure.line or None, cell.figure.label, cell.figure.text, cell.figure.unit,
         float(number.low), float(number.high), ours.value if ours else None, ours.high if ours else None,
         low, high, cell.ratio, ours.mark if ours else cell.rule.mark, cell.verdict,
         cell.rule.within.text if cell.rule.within else None, cell.rule.why, ours.how if ours else None,
-        cell.corrected or None,
+        cell.corrected or None, one_run_low, one_run_high, cause, cause_kind,
     )  # fmt: skip
     return dict(zip(CSV_COLUMNS, values, strict=True))
 
@@ -105,5 +108,6 @@ def _total_entry(name: str, total: ReproducedTotal) -> dict[str, Any]:
         name, total.total.id, None, total.total.label, "", total.total.unit, printed, printed, total.ours,
         None, None, None, total.ratio, rule.mark if rule else "follows", total.verdict if rule else "follows",
         rule.within.text if rule and rule.within else None, rule.why if rule else None, total.total.text, None,
+        None, None, None, None,
     )  # fmt: skip
     return dict(zip(CSV_COLUMNS, values, strict=True))

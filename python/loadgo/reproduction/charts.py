@@ -14,7 +14,7 @@ from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import ReproducedDocument
 from loadgo.reproduction.words import ratio_chart_name
 
-_VERDICT_COLORS = {"within": ACCENT_COLOR, "outside": "#c23b3b", "misprint": "#a35fc0"}
+_VERDICT_COLORS = {"within": ACCENT_COLOR, "one run": "#b07d1a", "outside": "#c23b3b", "misprint": "#a35fc0"}
 _MOST_DRAWN_RATIO = 4.0
 """Ratios above this number, and below its reciprocal, are drawn at the edge of the chart."""
 

@@ -57,10 +57,11 @@ def _document(
 
 def _trust(reproduction: Reproduction) -> str:
     """The line on whether to believe the models; empty where nothing is predicted."""
-    held, failed = reproduction.count("within", "misprint"), reproduction.count(*BAD_VERDICTS)
-    if not held + failed:
+    failed = reproduction.count(*BAD_VERDICTS)
+    predictions = reproduction.count(*words.HELD, "one run") + failed
+    if not predictions:
         return ""
-    against = [f"{failed} of {held + failed} predictions {'fails' if failed == 1 else 'fail'}"] if failed else []
+    against = [f"{failed} of {predictions} predictions {'fails' if failed == 1 else 'fail'}"] if failed else []
     grounds = "only predictions speak for the models, and figures that were given or fitted cannot"
     return trust_in_words(Evidence(tuple(against), (grounds,)), is_warned=False)
 
@@ -102,7 +103,7 @@ def _chapter(reproduced: ReproducedDocument, first: Sequence[Section]) -> list[S
         printed.title,
         f"{printed.by} · {printed.dated}",
         words.document_answer(reproduced),
-        reproduced.count(*BAD_VERDICTS) > 0,
+        reproduced.unexplained > 0,
         id=printed.name,
         charts=(words.ratio_chart_name(printed.name),),
     )
@@ -129,24 +130,30 @@ def _with_id(section: Section, document_name: str) -> Section:
 
 
 def failures(reproduced: ReproducedDocument) -> list[Points]:
-    """The list of our figures with a bad verdict, which comes before all figures. Empty without one."""
-    return _failures_list(words.troubles(reproduced))
+    """The lists that come before all figures: of those not as they should be, and of those outside for a reason."""
+    return _failure_lists([("", reproduced)])
 
 
 def _all_failures(reproduction: Reproduction) -> list[Points]:
-    """The list of the figures of all documents with a bad verdict."""
+    """The lists of the figures of all documents that are not as they should be, or outside for a reason."""
     if len(reproduction.documents) == 1:
         return failures(reproduction.documents[0])
-    lines = [
-        f"{reproduced.document.name}: {line}"
-        for reproduced in reproduction.documents
-        for line in words.troubles(reproduced)
+    return _failure_lists([(f"{reproduced.document.name}: ", reproduced) for reproduced in reproduction.documents])
+
+
+def _failure_lists(documents: Sequence[tuple[str, ReproducedDocument]]) -> list[Points]:
+    """The lists over several documents, each with the text that comes before its lines. Empty lists are left out."""
+    failing = [f"{name}{line}" for name, reproduced in documents for line in words.troubles(reproduced)]
+    explained = [
+        (f"{name}{lines[0]}", *lines[1:]) for name, reproduced in documents for lines in words.explained(reproduced)
     ]
-    return _failures_list(lines)
-
-
-def _failures_list(lines: Sequence[str]) -> list[Points]:
-    return [Points("Not as it should be", tuple((line,) for line in lines))] if lines else []
+    untold = [f"{name}{line}" for name, reproduced in documents for line in words.untold(reproduced)]
+    found_lists: tuple[tuple[str, list[tuple[str, ...]]], ...] = (
+        ("Not as it should be", [(line,) for line in failing]),
+        ("Outside for a named cause", explained),
+        ("Outside, and one printed run cannot tell", [(line,) for line in untold]),
+    )
+    return [Points(title, tuple(items)) for title, items in found_lists if items]
 
 
 def lists(reproduced: ReproducedDocument) -> list[Points]:

@@ -20,7 +20,8 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.published.catalogue import document, documents
 from loadgo.published.consistency import find_contradictions
-from loadgo.published.document import Document, Figure, Rule, Total
+from loadgo.published.document import Cause, Document, Figure, Rule, Total
+from loadgo.published.failures import Numbers, is_sure
 from loadgo.published.finding import Finding
 from loadgo.reproduction.models.arithmetic import evaluate_with_ours, with_arithmetic
 from loadgo.reproduction.models.laboratory import Lab
@@ -43,7 +44,9 @@ MODEL_MODULES = {
 TRANSFER_DOCUMENT = "rfc-392"
 """The document whose transfers can be repeated on this host."""
 
-FigureVerdict = Literal["given", "fitted", "not modelled", "within", "outside", "misprint", "missing", "not predicted"]
+FigureVerdict = Literal[
+    "given", "fitted", "not modelled", "within", "one run", "outside", "misprint", "missing", "not predicted"
+]
 
 BAD_VERDICTS: tuple[FigureVerdict, ...] = ("outside", "missing", "not predicted")
 
@@ -61,11 +64,19 @@ class ReproducedFigure:
     verdict: FigureVerdict
     """`within` or `outside` the tolerance, or the mark of a figure that is not predicted.
 
-    `misprint`: within the tolerance of the value that follows from the document's other figures. `missing`: to be
+    `misprint`: within the tolerance of the value that follows from the document's other figures. `one run`: outside
+    the tolerance, and where 95 of 100 single runs lie, so that one printed run cannot tell. `missing`: to be
     predicted, and no model gives it. `not predicted`: to be predicted, and only fed in or fitted.
     """
     corrected: str = ""
     """For a misprint: the value that follows from the document's other figures."""
+    cause: Cause | None = None
+    """The document file's reason why our figure is outside, if its evidence holds."""
+
+    @property
+    def bad(self) -> bool:
+        """Whether the figure is not as it should be, and no cause is named."""
+        return self.verdict in BAD_VERDICTS and self.cause is None
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,12 @@ class ReproducedDocument:
         all_verdicts = [figure.verdict for figure in self.cells.values()] + [total.verdict for total in judged_totals]
         return sum(verdict in verdicts for verdict in all_verdicts)
 
+    @property
+    def unexplained(self) -> int:
+        """The number of figures and totals that are not as they should be, and have no named cause."""
+        totals = [total for total in self.totals if total.rule is not None and total.verdict in BAD_VERDICTS]
+        return sum(figure.bad for figure in self.cells.values()) + len(totals)
+
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Result, presented_by="loadgo.reproduction.presentation:presentation"):
@@ -123,9 +140,14 @@ class Reproduction(Result, presented_by="loadgo.reproduction.presentation:presen
         return sum(reproduced.count(*verdicts) for reproduced in self.documents)
 
     @property
+    def unexplained(self) -> int:
+        """The number of figures and totals that are not as they should be, and have no named cause."""
+        return sum(reproduced.unexplained for reproduced in self.documents)
+
+    @property
     def bad(self) -> bool:
-        """Whether a figure to be predicted is outside its tolerance, missing, or not predicted at all."""
-        return self.count(*BAD_VERDICTS) > 0
+        """Whether a figure to be predicted is missing, not predicted at all, or outside without a named cause."""
+        return self.unexplained > 0
 
 
 def reproduce(
@@ -188,8 +210,22 @@ def judge_document(published: Document, values: ReproducedValues, plots: Sequenc
         if cell.verdict == "outside" and cell.ours and suspect and _agrees_with(cell, float(suspect.corrected)):
             cell = ReproducedFigure(figure, cell.rule, cell.ours, cell.ratio, "misprint", suspect.text)
         cells[key] = cell
+    cells = _with_causes(published, cells)
     totals = tuple(_total(published, total, cells, values.get(total.id)) for total in published.totals)
     return ReproducedDocument(published, cells, totals, further, findings, tuple(plots))
+
+
+def _with_causes(published: Document, cells: Mapping[str, ReproducedFigure]) -> dict[str, ReproducedFigure]:
+    """The figures, those outside with the first cause of the document's file whose evidence holds."""
+    ours = {key: cell.ours.value for key, cell in cells.items() if cell.ours is not None}
+    numbers = Numbers(published.figures)
+    causes: dict[str, Cause] = {}
+    for cause in published.causes:
+        if is_sure(cause.evidence, numbers, ours):
+            causes = {**dict.fromkeys(cause.cells, cause), **causes}
+    return {
+        key: replace(cell, cause=causes.get(key)) if cell.verdict == "outside" else cell for key, cell in cells.items()
+    }
 
 
 def _all_reproduced(
@@ -214,7 +250,7 @@ def _reproduced(published: Document, lab: Lab, progress: ReportProgress | None) 
     if progress is not None:
         progress(
             f"{published.name}: {reproduced.count(*get_args(FigureVerdict))} figures, "
-            f"{reproduced.count(*BAD_VERDICTS)} not as they should be"
+            f"{reproduced.unexplained} not as they should be"
         )
     return reproduced
 
@@ -245,10 +281,16 @@ def _cell(figure: Figure, rule: Rule, ours: ReproducedValue | None) -> Reproduce
 
 def _verdict(figure: Figure, rule: Rule, ours: ReproducedValue) -> FigureVerdict:
     if ours.mark == "predicted" and rule.within is not None:
-        return "within" if is_within(figure.number, ours, rule.within) else "outside"
+        if is_within(figure.number, ours, rule.within):
+            return "within"
+        return "one run" if ours.one_run and _overlaps(figure, ours.one_run) else "outside"
     if rule.mark == "predicted":
         return "not predicted"
     return "fitted" if ours.mark == "fitted" else "not modelled" if ours.mark == "not modelled" else "given"
+
+
+def _overlaps(figure: Figure, bounds: tuple[float, float]) -> bool:
+    return bounds[0] <= float(figure.number.high) and float(figure.number.low) <= bounds[1]
 
 
 def _agrees_with(cell: ReproducedFigure, corrected: float) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from typing import get_args
 
 from loadgo.notation.figures import digits, in_words
-from loadgo.published.document import Document, Figure
+from loadgo.published.document import CauseKind, Document, Figure
 from loadgo.published.finding import Failure, Finding, contradictions_in_words
 from loadgo.reproduction.reproduce import (
     BAD_VERDICTS,
@@ -17,6 +18,9 @@ from loadgo.reproduction.reproduce import (
     ReproducedTotal,
     Reproduction,
 )
+
+HELD: tuple[FigureVerdict, ...] = ("within", "misprint")
+"""The verdicts of predictions that hold."""
 
 _NAMED_FIGURES = 6
 """Most figures that an answer names."""
@@ -28,6 +32,7 @@ VERDICT_LETTERS: dict[FigureVerdict, str] = {
     "given": "g",
     "fitted": "f",
     "within": "p",
+    "one run": "p~",
     "outside": "p!",
     "misprint": "p*",
     "missing": "?",
@@ -39,6 +44,7 @@ LETTER_LEGEND = (
     ("g", "given: fed into the model"),
     ("f", "fitted: a parameter was set by it"),
     ("p", "predicted, and within its tolerance"),
+    ("p~", "predicted, outside its tolerance, and where single runs lie: one printed run cannot tell"),
     ("p!", "predicted, and outside its tolerance"),
     ("p*", "predicted, and off only because the document misprints it"),
     ("n", "not modelled"),
@@ -51,22 +57,31 @@ def answer(reproduction: Reproduction) -> str:
     """The first sentences: how many predictions hold, which fail, and the number of figures by verdict."""
     if len(reproduction.documents) == 1:
         (only,) = reproduction.documents
-        sentence = _predictions(reproduction.count, failing_figures(only))
-        return f"{sentence} {only.document.name}: {_verdict_counts(reproduction.count)}."
+        return f"{_predictions(only)} {only.document.name}: {_verdict_counts(reproduction.count)}."
     documents = f"{len(reproduction.documents)} documents have {_verdict_counts(reproduction.count)}"
     return f"{_several_predictions(reproduction)} {documents}."
 
 
 def _several_predictions(reproduction: Reproduction) -> str:
     """How many predictions of several documents hold. The failing ones are too many to be named here."""
-    held, failed = reproduction.count("within", "misprint"), reproduction.count(*BAD_VERDICTS)
-    if not failed:
-        return _predictions(reproduction.count, [])
-    are = "is" if failed == 1 else "are"
-    return (
-        f"{held} of {held + failed} figures that simulated machines predict are within their tolerance of the printed "
-        f"ones; {failed} {are} not."
-    )
+    held, failed, untold = (reproduction.count(*verdicts) for verdicts in (HELD, BAD_VERDICTS, ("one run",)))
+    judged = held + failed + untold
+    if not judged:
+        return "No figure is predicted."
+    if held == judged:
+        return f"All {held} predictions hold."
+    clauses = [
+        f"{held} of {judged} figures that simulated machines predict are within their tolerance of the printed ones",
+        *([_cause_counts(reproduction.documents)] if failed > reproduction.unexplained else []),
+        *([_without_cause(reproduction.unexplained, failed)] if reproduction.unexplained else []),
+        *([_untold_clause(untold)] if untold else []),
+    ]
+    return f"{'; '.join(clauses)}."
+
+
+def _without_cause(unexplained: int, failed: int) -> str:
+    are, fail = ("is", "fails") if unexplained == 1 else ("are", "fail")
+    return f"{unexplained} {are} not" if unexplained == failed else f"{unexplained} {fail} without one"
 
 
 def purpose_text() -> str:
@@ -79,17 +94,13 @@ def purpose_text() -> str:
 
 def document_answer(reproduced: ReproducedDocument) -> str:
     """How many predictions of one document hold, which fail, and the number of its figures by verdict."""
-    sentence = _predictions(reproduced.count, failing_figures(reproduced))
-    counts = _verdict_counts(reproduced.count)
-    return f"{sentence} {counts}."
+    return f"{_predictions(reproduced)} {_verdict_counts(reproduced.count)}."
 
 
 def failing_figures(reproduced: ReproducedDocument) -> list[str]:
-    """The names of the figures that should be predicted and are not, or outside their tolerance."""
+    """The names of the figures that should be predicted and are not, or are outside without a named cause."""
     names_by_key = {
-        key: figure_name(cell.figure.label, key.split("/")[1])
-        for key, cell in reproduced.cells.items()
-        if cell.verdict in BAD_VERDICTS
+        key: figure_name(cell.figure.label, key.split("/")[1]) for key, cell in reproduced.cells.items() if cell.bad
     }
     cells = distinct_names(names_by_key)
     totals = [
@@ -123,16 +134,35 @@ def figure_name(label: str, table: str = "") -> str:
     return f"{name} ({column})" if column else name
 
 
-def _predictions(count: Callable[..., int], failing: Sequence[str]) -> str:
-    """`26 of 28 predictions hold; idle zero (6180) and idle total (6180) fail.`"""
-    held, failed = count("within", "misprint"), count(*BAD_VERDICTS)
-    if not held + failed:
+def _predictions(reproduced: ReproducedDocument) -> str:
+    """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell 1.`"""
+    held, failed, untold = (reproduced.count(*verdicts) for verdicts in (HELD, BAD_VERDICTS, ("one run",)))
+    judged = held + failed + untold
+    if not judged:
         return "No figure is predicted."
-    if not failed:
+    if held == judged:
         return f"All {held} predictions hold." if held > 1 else "The one prediction holds."
+    failing = failing_figures(reproduced)
     more = [f"{len(failing) - _NAMED_FIGURES} more"] if len(failing) > _NAMED_FIGURES else []
     listed = in_words([*failing[:_NAMED_FIGURES], *more])
-    return f"{held} of {held + failed} predictions hold; {listed} fail{'s' if len(failing) == 1 else ''}."
+    clauses = [
+        f"{held} of {judged} predictions hold",
+        *([f"{listed} fail{'s' if len(failing) == 1 else ''}"] if failing else []),
+        *([_cause_counts([reproduced])] if failed > reproduced.unexplained else []),
+        *([_untold_clause(untold)] if untold else []),
+    ]
+    return f"{'; '.join(clauses)}."
+
+
+def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:
+    """`13 fail for a named cause (4 data, 9 missing mechanism)`."""
+    kinds = [cell.cause.kind for reproduced in documents for cell in reproduced.cells.values() if cell.cause]
+    by_kind = ", ".join(f"{kinds.count(kind)} {kind}" for kind in get_args(CauseKind) if kind in kinds)
+    return f"{len(kinds)} fail{'s' if len(kinds) == 1 else ''} for a named cause ({by_kind})"
+
+
+def _untold_clause(count: int) -> str:
+    return f"one printed run cannot tell {'whether 1 does' if count == 1 else f'whether {count} do'}"
 
 
 def effort_text(reproduction: Reproduction) -> str:
@@ -147,36 +177,41 @@ SUMMARY_COLUMNS = (
     "fitted",
     "predicted",
     "outside",
+    "without cause",
     "not predicted",
     "not modelled",
     "findings",
 )
-"""The columns of the summary. `not predicted` counts figures that should be predicted or fitted, and are not."""
+"""The columns of the summary.
+
+`without cause` counts figures outside for which no cause is named, `not predicted` figures that should be predicted or
+fitted, and are not.
+"""
 
 SUMMARY_NOTES = (
     "findings: places where the document contradicts itself, if only in the last digit",
-    "exit status 1: a figure is outside its tolerance, missing or not predicted; 0: none is",
+    "exit status 1: a figure is outside its tolerance without a named cause, missing or not predicted; 0: none is",
 )
 """Notes below the summary."""
 
 
 def summary(reproduction: Reproduction) -> list[tuple[str, ...]]:
     """A row for each document: the number of figures by verdict, and of its contradictions."""
-    return [
-        (
-            reproduced.document.name,
-            *(str(reproduced.count(*verdicts)) for verdicts in _SUMMARY_VERDICTS),
-            str(len(reproduced.findings)),
-        )
-        for reproduced in reproduction.documents
-    ]
+    return [(reproduced.document.name, *map(str, _summary_counts(reproduced))) for reproduced in reproduction.documents]
+
+
+def _summary_counts(reproduced: ReproducedDocument) -> list[int]:
+    without_cause = sum(cell.verdict == "outside" and cell.bad for cell in reproduced.cells.values())
+    counts = [reproduced.count(*verdicts) for verdicts in _SUMMARY_VERDICTS]
+    position = SUMMARY_COLUMNS.index("without cause") - 1
+    return [*counts[:position], without_cause, *counts[position:], len(reproduced.findings)]
 
 
 _SUMMARY_VERDICTS: tuple[tuple[FigureVerdict, ...], ...] = (
     tuple(VERDICT_LETTERS),
     ("given",),
     ("fitted",),
-    ("within", "outside", "misprint"),
+    ("within", "one run", "outside", "misprint"),
     ("outside",),
     ("missing", "not predicted"),
     ("not modelled",),
@@ -185,7 +220,7 @@ _SUMMARY_VERDICTS: tuple[tuple[FigureVerdict, ...], ...] = (
 
 def _verdict_counts(count: Callable[..., int]) -> str:
     total = count(*VERDICT_LETTERS)
-    predicted = count("within", "outside", "misprint")
+    predicted = count("within", "one run", "outside", "misprint")
     missing = count("missing")
     counts = [f"{count('given')} given", f"{count('fitted')} fitted", f"{predicted} predicted"]
     counts += [f"{count('not modelled')} not modelled"]
@@ -240,16 +275,41 @@ def verdict_letter(cell: ReproducedFigure | ReproducedTotal) -> str:
 
 
 def troubles(reproduced: ReproducedDocument) -> list[str]:
-    """A line for each figure that is not as it should be."""
-    lines = []
-    for cell in reproduced.cells.values():
-        if cell.verdict in BAD_VERDICTS or cell.verdict == "misprint":
-            lines.append(f"{_short(cell.figure.id)}: {_trouble_text(cell)}")
+    """A line for each figure that is not as it should be without a named cause, and for each misprint."""
+    lines = [
+        f"{_short(cell.figure.id)}: {_trouble_text(cell)}"
+        for cell in reproduced.cells.values()
+        if cell.bad or cell.verdict == "misprint"
+    ]
     for total in reproduced.totals:
         if total.rule is not None and total.verdict in BAD_VERDICTS:
             ours = "nothing" if total.ours is None else significant(total.ours)
             within = "" if total.rule.within is None else f", tolerance {total.rule.within.text}"
             lines.append(f"{_short(total.total.id)}: {significant(total.printed)} printed, {ours} ours{within}")
+    return lines
+
+
+def explained(reproduced: ReproducedDocument) -> list[tuple[str, ...]]:
+    """For each named cause: its kind, what it says, and a line for each figure that is outside for it."""
+    cells_by_cause: dict[tuple[str, str], list[ReproducedFigure]] = {}
+    for cell in reproduced.cells.values():
+        if cell.cause is not None:
+            cells_by_cause.setdefault((cell.cause.kind, cell.cause.says), []).append(cell)
+    return [
+        (f"{kind}: {says}", *(f"{_short(cell.figure.id)}: {_compared_text(cell)}" for cell in cells))
+        for (kind, says), cells in cells_by_cause.items()
+    ]
+
+
+def untold(reproduced: ReproducedDocument) -> list[str]:
+    """A line for each figure outside its tolerance that is where single runs lie."""
+    lines = []
+    for cell in reproduced.cells.values():
+        if cell.verdict == "one run" and cell.ours is not None and cell.ours.one_run is not None:
+            low, high = (value_text(cell.figure, end) for end in cell.ours.one_run)
+            lines.append(
+                f"{_short(cell.figure.id)}: {_compared_text(cell)}; 95 of 100 single runs give {low} to {high}"
+            )
     return lines
 
 
@@ -279,7 +339,14 @@ def _trouble_text(cell: ReproducedFigure) -> str:
     if cell.verdict == "misprint":
         corrected = f"by the document's other figures {cell.corrected}"
         return f"printed {cell.figure.text}, {corrected}, ours {ours} (within {within})"
-    return f"printed {cell.figure.text}, ours {ours}, tolerance {within}: {cell.rule.why}"
+    return f"{_compared_text(cell)}: {cell.rule.why}"
+
+
+def _compared_text(cell: ReproducedFigure) -> str:
+    """The printed figure, ours and the tolerance."""
+    ours = "" if cell.ours is None else value_text(cell.figure, cell.ours.value, cell.ours.high)
+    within = cell.rule.within.text if cell.rule.within else ""
+    return f"printed {cell.figure.text}, ours {ours}, tolerance {within}"
 
 
 def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:

@@ -106,7 +106,7 @@ fn pages(machine: &Machine, paging: &Paging) -> Result<(), EngineError> {
     if !(0.0..=1.0).contains(&paging.dirty) {
         return Err(EngineError::impossible(format!("dirty = {} is no part between 0 and 1", paging.dirty)));
     }
-    headway(&paging.headway, machine.processors.speed)?;
+    headway(&paging.headway, machine)?;
     if paging.replacement == Replacement::Equal && !matches!(machine.limit, EligibilityLimit::Fixed(_)) {
         return Err(EngineError::impossible("equal shares are frames over the limit: give multiprogramming a `limit`"));
     }
@@ -114,7 +114,8 @@ fn pages(machine: &Machine, paging: &Paging) -> Result<(), EngineError> {
 }
 
 /// Checks that a process with one page works for a nanosecond at least. Otherwise it would fault for ever at one instant.
-fn headway(law: &HeadwaySpec, speed: f64) -> Result<(), EngineError> {
+fn headway(law: &HeadwaySpec, machine: &Machine) -> Result<(), EngineError> {
+    let speed = machine.processors.speed;
     let at_one_page_ns = match law {
         HeadwaySpec::Linear { ns_per_page } => *ns_per_page,
         HeadwaySpec::Chamberlin { b_ns, c_pages } => 2.0 * b_ns / (1.0 + c_pages * c_pages),
@@ -130,6 +131,17 @@ fn headway(law: &HeadwaySpec, speed: f64) -> Result<(), EngineError> {
             "with one page a process works for {at_one_page_ns} ns and faults again, without end: raise the headway, to 1 ns of this \
              machine's processors at least"
         )));
+    }
+    let too_short = |factor: &f64| !is_positive(*factor) || factor * at_one_page_ns / speed < 1.0;
+    for command in &machine.commands {
+        if let Some(factor) = command.headway_factor.filter(too_short) {
+            return Err(EngineError::impossible(format!(
+                "`headway_factor` of command {:?} is {factor}: with one page it works for {:e} ns and faults again, without end; raise \
+                 it, to 1 ns of this machine's processors at least",
+                command.name,
+                factor * at_one_page_ns / speed,
+            )));
+        }
     }
     Ok(())
 }

@@ -66,6 +66,7 @@ impl Execution {
         errand.steps.extend((0..taken_entries).map(|_| costs.segment_fault()));
         if let Some(paging) = &mut self.memory.paging {
             paging.frames.begin(pid, pages, command.common, same, now);
+            paging.frames.set_headway_factor(pid, command.headway_factor.unwrap_or(1.0));
         }
     }
 

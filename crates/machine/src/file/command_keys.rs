@@ -3,7 +3,7 @@
 use super::{route, storage};
 use crate::notation::values::{NUMBER_LAW_VALUE, TIME_LAW_VALUE};
 use loadgo_core::notation::shape::{
-    KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, SHARE_VALUE, TableShape, ValueShape, key, needed,
+    KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, POSITIVE_NUMBER, SHARE_VALUE, TableShape, ValueShape, key, needed,
 };
 
 /// The commands: each has a route or other work, and may be like another one.
@@ -16,13 +16,13 @@ const COMMAND: ValueShape = ValueShape::Any(&[
 ]);
 
 const ROUTED: [KeyShape; 4] = joined(&STANDING, WORK.split_at(1).0);
-const WORKING: [KeyShape; 20] = joined(&STANDING, WORK.split_at(1).1);
+const WORKING: [KeyShape; 21] = joined(&STANDING, WORK.split_at(1).1);
 const LIKE_AND_ROUTED: [KeyShape; 5] = joined(&[LIKE], &ROUTED);
 const LIKE_AND_STANDING: [KeyShape; 5] = joined(&[LIKE, key("cpu", TIME_LAW_VALUE)], &STANDING);
-const LIKE_AND_WORKING: [KeyShape; 21] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
+const LIKE_AND_WORKING: [KeyShape; 22] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
 
 /// All keys that a command may have.
-pub(super) const COMMAND_KEYS: [KeyShape; 22] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
+pub(super) const COMMAND_KEYS: [KeyShape; 23] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
 
 const LIKE: KeyShape = needed("like", ValueShape::Text("name of a command"));
 
@@ -34,12 +34,13 @@ const STANDING: [KeyShape; 3] = [
 ];
 
 /// The keys of a command's work: `route`, then `cpu`, then the rest. The lists above split it there.
-const WORK: [KeyShape; 18] = [
+const WORK: [KeyShape; 19] = [
     needed("route", route::STAGE_LIST_SHAPE),
     needed("cpu", TIME_LAW_VALUE),
     key("program", ValueShape::Text("name")),
     key("pages", NUMBER_LAW_VALUE),
     key("common", SHARE_VALUE),
+    key("headway_factor", POSITIVE_NUMBER),
     key("image_words", NUMBER_LAW_VALUE),
     key("segment_faults", NUMBER_LAW_VALUE),
     key("bound_faults", NUMBER_LAW_VALUE),
@@ -56,7 +57,7 @@ const WORK: [KeyShape; 18] = [
 ];
 
 /// Names of the keys of a command's work, `route` among them.
-pub(super) const WORK_KEYS: [&str; 18] = names(&WORK);
+pub(super) const WORK_KEYS: [&str; 19] = names(&WORK);
 
 const fn joined<const LENGTH: usize>(first: &[KeyShape], second: &[KeyShape]) -> [KeyShape; LENGTH] {
     assert!(first.len() + second.len() == LENGTH);

@@ -6,7 +6,8 @@ use super::{route, storage};
 use crate::draw::AmountLaw;
 use crate::notation::law::{self, AmountUnit};
 use crate::notation::values::{
-    FileReader, UnknownName, count, count32, law as law_under, law_of, required, share, table as table_under, text, value_at,
+    FileReader, UnknownName, count, count32, law as law_under, law_of, positive, required, share, table as table_under, text,
+    value_at,
 };
 use crate::spec::{Amount, Command, Residence};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
@@ -88,6 +89,7 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
         cpu: required(law_under(table, "cpu", reading.processor())?, table, missing)?,
         pages: number("pages")?,
         common: share(table, "common")?.unwrap_or(0.0),
+        headway_factor: positive(table, "headway_factor")?,
         image_words: image(table, residence)?,
         segment_faults: number("segment_faults")?,
         bound_faults: number("bound_faults")?,

@@ -234,6 +234,9 @@ fn needs(rows: &mut TomlText, command: &Command, stores: &[Store]) {
     if command.common > 0.0 {
         rows.key("common", number(command.common));
     }
+    if let Some(factor) = command.headway_factor {
+        rows.key("headway_factor", number(factor));
+    }
     rows.law("image_words", &command.image_words, AmountUnit::Number);
     rows.law("segment_faults", &command.segment_faults, AmountUnit::Number);
     rows.law("bound_faults", &command.bound_faults, AmountUnit::Number);

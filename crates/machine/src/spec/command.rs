@@ -15,6 +15,8 @@ pub struct Command {
     pub pages: AmountLaw,
     /// Share of the pages of the command before that this command uses too, 0 to 1. The same program uses all of them.
     pub common: f64,
+    /// Processor time between its page faults, over what the machine's headway law says; `None`: 1.
+    pub headway_factor: Option<f64>,
     /// Words of the program's image, with swapping.
     pub image_words: AmountLaw,
     /// Segment faults.

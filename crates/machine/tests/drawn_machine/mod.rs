@@ -193,9 +193,9 @@ fn command() -> impl Strategy<Value = Command> {
     let requests = option::of((0..STORES, law(true))).prop_map(|request| request.into_iter().collect::<Vec<_>>());
     let standing = (0u32..99, -20i32..20, option::of(any::<u8>()), "[a-zé\"' ]{0,3}");
     let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| AmountLaw::Uniform(f64::from(low), f64::from(low + more)));
-    let needs = (law(false), share(), image, vec(law(true), 8), vec(law(false), 2), bytes, requests);
+    let needs = (law(false), (share(), option::of(amount())), image, vec(law(true), 8), vec(law(false), 2), bytes, requests);
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
-        let (cpu, common, image_words, numbers, times, network_bytes, requests) = needs;
+        let (cpu, (common, headway_factor), image_words, numbers, times, network_bytes, requests) = needs;
         let plain = route.is_none();
         let program = if program.trim().is_empty() { String::new() } else { program };
         let only = |draw: &AmountLaw| if plain { draw.clone() } else { AmountLaw::ZERO };
@@ -205,6 +205,7 @@ fn command() -> impl Strategy<Value = Command> {
             cpu: only(&cpu),
             pages: only(&numbers[0]),
             common: if plain { common } else { 0.0 },
+            headway_factor: headway_factor.filter(|_| plain),
             image_words: only(&image_words),
             segment_faults: only(&numbers[1]),
             bound_faults: only(&numbers[2]),

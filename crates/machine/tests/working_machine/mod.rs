@@ -86,6 +86,7 @@ fn commands() -> Vec<Command> {
         cpu: AmountLaw::Exponential(5e7),
         pages: AmountLaw::Uniform(5.0, 60.0),
         common: 0.3,
+        headway_factor: Some(2.5),
         image_words: AmountLaw::Uniform(500.0, 9_000.0),
         segment_faults: AmountLaw::Fixed(0.6),
         bound_faults: AmountLaw::Fixed(1.0),

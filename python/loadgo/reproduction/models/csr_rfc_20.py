@@ -126,9 +126,12 @@ def _drum_share(run: RunTotals) -> float:
 
 def _value(figures: MachineRows, row: str) -> ReproducedValue:
     mean = figures.mean(row)
-    half = STUDENT_T_QUANTILE * stdev(figures.rows[row]) / len(figures.rows[row]) ** 0.5
+    runs = len(figures.rows[row])
+    of_one_run = STUDENT_T_QUANTILE * stdev(figures.rows[row]) * (1 + 1 / runs) ** 0.5
+    half = STUDENT_T_QUANTILE * stdev(figures.rows[row]) / runs**0.5
     mark, how = _mark(figures.machine, row)
-    return ReproducedValue(mean, mark, how, interval=(mean - half, mean + half))
+    one_run = (max(mean - of_one_run, 0.0), mean + of_one_run)
+    return ReproducedValue(mean, mark, how, interval=(mean - half, mean + half), one_run=one_run)
 
 
 def _mark(machine: str, row: str) -> tuple[Mark, str]:

@@ -22,6 +22,8 @@ class ReproducedValue:
     """The upper end of a range that begins at `value`; None for a single number."""
     interval: tuple[float, float] | None = None
     """The 95 % interval of an estimate."""
+    one_run: tuple[float, float] | None = None
+    """The range in which 95 of 100 single runs of this load lie, where the printed figure is of one run."""
 
 
 ReproducedValues = Mapping[str, ReproducedValue]
