@@ -47,7 +47,7 @@ def fit_json(fit: Fit) -> str:
             "parameters": fitted.parameters,
             "checks": fit.checks,
             "assumed": fitted.assumed,
-            "warnings": fit.warnings,
+            "warnings": _warnings(fit),
             "hint": fit.hint,
         },
         JSON_KEYS,
@@ -60,7 +60,7 @@ def fit_document(fit: Fit) -> Document:
     load = f"with {people(*sorted(set(fitted.users)))}" if fitted.users else "of users who came and went"
     return Document(
         title=fit.title,
-        warnings=tuple(_sentence(text) for text in fit.warnings),
+        warnings=_warnings(fit),
         trust=_trust(fit),
         answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.{_accuracy(fit)}",
         further_answers=(fit.copied_fit,) if fit.copied_fit else (),
@@ -68,6 +68,10 @@ def fit_document(fit: Fit) -> Document:
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
         notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )
+
+
+def _warnings(fit: Fit) -> tuple[str, ...]:
+    return tuple(_sentence(text) for text in fit.warnings)
 
 
 def _trust(fit: Fit) -> str:

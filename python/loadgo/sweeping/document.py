@@ -41,7 +41,7 @@ _SPARE_COLUMNS = {"mean": 3, "p50": 4, "p90": 1, "p95": 5, "p99": 2, "throughput
 
 def sweep_json(sweep: Sweep) -> str:
     """The configurations as one JSON object in full precision: times in seconds, null for what is unknown."""
-    return json_document(members_of(sweep, JSON_KEYS), JSON_KEYS)
+    return json_document({**members_of(sweep, JSON_KEYS), "warnings": _warnings(sweep)}, JSON_KEYS)
 
 
 def sweep_document(sweep: Sweep) -> Document:
