@@ -199,7 +199,7 @@ def test_each_row_has_the_number_of_its_interactions() -> None:
         "a mean interaction": (720, 624),
     }
     lines = comparison.report(width=100).splitlines()
-    assert any(line.startswith("run") and "240, 144" in line for line in lines)
+    assert any(line.startswith("run") and "240 and 144" in line for line in lines)
     assert json.loads(comparison_json(comparison))["rows"]["rows"][2]["counts"] == [240, 144]
 
 
