@@ -8,7 +8,14 @@ from loadgo.costs.fairness import FAIR_PRICE_SHARE, Differential, Fairness, Pric
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
 from loadgo.costs.trust import fairness_trust
-from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, INTERVAL_NOTE, NO_INTERVALS_NOTE, tariffs_in_words
+from loadgo.costs.words import (
+    FAIRNESS_MEASURE_LABELS,
+    INTERVAL_NOTE,
+    NO_INTERVALS_NOTE,
+    level_in_words,
+    scale_of,
+    tariffs_in_words,
+)
 from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Charts, Document
@@ -131,7 +138,8 @@ def _share(share: float) -> str:
 def _charges(fairness: Fairness) -> Table:
     """The charge for an interaction, by shift."""
     ratios = [price.charges for price in fairness.prices]
-    scale = money_scale([value for ratio in ratios for value in (ratio.before, ratio.after)])
+    amounts = [value for ratio in ratios for value in (ratio.before, ratio.after)]
+    scale = max(money_scale(amounts), scale_of(amounts))
     currency = fairness.a.currency
     count = "an interaction" if scale == 1 else f"{scale:,} interactions"
     columns = (
@@ -181,7 +189,11 @@ def _levels(fairness: Fairness) -> Table:
         levels = [price.levels[name] for price in fairness.prices]
         spare = 0 if name == fairness.measure else 2
         columns.append(
-            Column(f"by {FAIRNESS_MEASURE_LABELS[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare)
+            Column(
+                f"by {FAIRNESS_MEASURE_LABELS[name]}",
+                tuple(level_in_words(level.value) for level in levels),
+                spare=spare,
+            )
         )
         if any(level.interval for level in levels):
             columns.append(
@@ -211,7 +223,7 @@ def _shifts(fairness: Fairness) -> Column:
 
 
 def _interval(interval: Interval | None) -> str:
-    return NOT_MEASURED if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+    return NOT_MEASURED if interval is None else f"{level_in_words(interval.low)}–{level_in_words(interval.high)}"
 
 
 def _notes(fairness: Fairness) -> list[tuple[str, str]]:
