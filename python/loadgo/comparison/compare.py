@@ -55,6 +55,8 @@ class ThresholdResult:
 
     failed: bool | None
     text: str
+    is_open: bool = False
+    """Whether it passed though B may be worse by more than the threshold, as far as is known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,13 +308,25 @@ def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
     if 100 * worse <= threshold.percent:
         if 100 * _most_worse(difference) > threshold.percent:
             return ThresholdResult(None, f"{text} {UNANSWERED_TEXT} {limit}")
-        return ThresholdResult(False, f"{text}: not worse by more than {limit}")
+        doubt = _doubt(difference, threshold.percent)
+        return ThresholdResult(False, f"{text}: not worse by more than {limit}{doubt}", bool(doubt))
     if difference.may_be_chance:
-        return ThresholdResult(False, f"{text}, which may be chance")
+        return ThresholdResult(False, f"{text}, which may be chance", is_open=True)
     if difference.verdict == "cannot tell":
         return ThresholdResult(None, f"{text}: {CANNOT_TELL_TEXT}")
     doubt = "" if difference.interval else ", by the figures alone: there is no interval"
     return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
+
+
+def _doubt(difference: Difference, percent: float) -> str:
+    """A clause on why B may be worse by more than so many percent nevertheless; empty if it is surely not."""
+    interval = difference.interval
+    if interval is None or not difference.before:
+        return ", by the figures alone: there is no interval"
+    worst = -interval.low if difference.more_is_better else interval.high
+    if 100 * worst / difference.before > percent:
+        return ", but its 95 % interval reaches beyond that"
+    return f", but {CANNOT_TELL_TEXT}" if difference.cannot_tell_by == "drift" else ""
 
 
 def _most_worse(difference: Difference) -> float:

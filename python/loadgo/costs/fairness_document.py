@@ -138,7 +138,7 @@ def _share(share: float) -> str:
 def _charges(fairness: Fairness) -> Table:
     """The charge for an interaction, by shift."""
     ratios = [price.charges for price in fairness.prices]
-    amounts = [value for ratio in ratios for value in (ratio.before, ratio.after)]
+    amounts: list[float | None] = [value for ratio in ratios for value in (ratio.before, ratio.after)]
     scale = max(money_scale(amounts), scale_of(amounts))
     currency = fairness.a.currency
     count = "an interaction" if scale == 1 else f"{scale:,} interactions"
