@@ -226,13 +226,19 @@ def _interval(interval: Interval | None) -> str:
     return NOT_MEASURED if interval is None else f"{level_in_words(interval.low)}–{level_in_words(interval.high)}"
 
 
-def _notes(fairness: Fairness) -> list[tuple[str, str]]:
-    notes = []
-    for letter, side in (("A", fairness.a), ("B", fairness.b)):
+def _tariff_notes(fairness: Fairness) -> list[tuple[str, str]]:
+    """The prices of each side, once if both have the same."""
+    lines = []
+    for side in (fairness.a, fairness.b):
         tariffs = [paid.tariff for paid in side.paid if paid.tariff is not None]
-        notes += [(f"Tariff {letter}", text) for text in tariffs_in_words(tariffs)]
-        if not tariffs:
-            notes.append((f"Tariff {letter}", "the charges are as printed."))
+        lines.append(tariffs_in_words(tariffs) or ["the charges are as printed."])
+    if lines[0] == lines[1]:
+        return [("Tariff", text) for text in lines[0]]
+    return [(f"Tariff {letter}", text) for letter, texts in zip("AB", lines, strict=True) for text in texts]
+
+
+def _notes(fairness: Fairness) -> list[tuple[str, str]]:
+    notes = _tariff_notes(fairness)
     measure = FAIRNESS_MEASURE_LABELS[fairness.measure]
     notes.append(("Mix", _MIX))
     notes.append(

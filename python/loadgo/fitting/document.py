@@ -83,6 +83,8 @@ def _trust(fit: Fit) -> str:
         against.append("the model was not tried under the load that it was fitted to")
     elif worst > GOOD_OFF_SHARE:
         against.append("the model does not give back the load that it was fitted to")
+    elif (other := _farthest_other(fit)) is not None:
+        against.append(f"under the load that it was fitted to, its {other.figure} is {_off_in_words(other)}")
     else:
         grounds.insert(0, f"under the load that it was fitted to, its mean response is off by {share(worst)}")
     if fit.copied_fit:
@@ -108,7 +110,21 @@ def _accuracy(fit: Fit) -> str:
         errors = [_off_in_words(check) for check in farthest.values()]
     worst = max(abs(check.off) for check in farthest.values())
     advice = " Do not predict response times with it." if worst > _MOST_OFF_SHARE else ""
-    return f" Under this load the model's mean response is {in_words(errors)}.{advice}"
+    other = _farthest_other(fit)
+    also = "" if other is None else f" Farthest off is the {other.figure}, {_off_in_words(other)}."
+    return f" Under this load the model's mean response is {in_words(errors)}.{also}{advice}"
+
+
+def _farthest_other(fit: Fit) -> FittedCheck | None:
+    """The check of another figure that is farthest off. None if none is surely off by more than a good model."""
+    others = [
+        each
+        for each in fit.checks
+        if each.figure != MEAN_RESPONSE_LABEL
+        and math.isfinite(each.off)
+        and abs(each.off) > max(GOOD_OFF_SHARE, 2 * (each.error or 0.0))
+    ]
+    return max(others, key=lambda each: abs(each.off), default=None)
 
 
 def _farthest_checks(fit: Fit) -> dict[int, FittedCheck]:

@@ -17,6 +17,7 @@ from loadgo.reporting.simulation_trust import simulation_trust
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
+_PRESENT_MEANING = "the mean number of those who wait at a station or are served by it."
 _EXACT_PERCENT = 0.0005
 """Half-widths of intervals below this many percent are shown as 0: such a figure is exact but for rounding."""
 _REASONS = {"too few": TOO_FEW_TEXT, "too short a run": TOO_FEW_TEXT}
@@ -52,7 +53,7 @@ def simulation_document(simulation: Simulation) -> Document:
         warnings=warnings,
         about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
-        notes=tuple(("Laws", line) for line in _laws(simulation)),
+        notes=(("present", _PRESENT_MEANING), *(("Laws", line) for line in _laws(simulation))),
     )
 
 
