@@ -56,7 +56,7 @@ class Difference:
     margin: float = DEFAULT_MARGIN_SHARE
     """The relative change that is too small to matter."""
     by_unanswered: Interval | None = None
-    """What lines without an answer may add to the change of a mean. None for a quantile, and without any."""
+    """The time that lines without an answer may add to the change of a mean. None for a quantile, and without any."""
 
     @property
     def change(self) -> float | None:

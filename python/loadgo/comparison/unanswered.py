@@ -1,4 +1,4 @@
-"""What lines without an answer may add to the change of a mean response, which has only the lines that were answered.
+"""The time that lines without an answer may add to the change of a mean response, which leaves them out.
 
 Nobody knows when such a line would have been answered. It takes at least as long as it was waited for, and is slower
 than the mean of those that were answered. The upper bound is `MOST_TIMES_WAITED` times that, chosen by hand. The share
@@ -52,7 +52,7 @@ class _Unanswered:
 def added_by_unanswered(
     frames: tuple[pl.DataFrame, pl.DataFrame], sides: tuple[ResampledRows, ResampledRows], rows: int
 ) -> AddedTime | None:
-    """What lines without an answer add. None if all lines were answered, or if a side has no responses.
+    """The time that lines without an answer may add. None if all lines were answered, or if a side has no responses.
 
     The frames have the columns `row`, `response` and `waited`.
     """

@@ -27,7 +27,7 @@ FEW_MEANING = f"fewer than {FEWEST_UNITS} measured interactions, too few to tell
 
 _MILLIONS = {"a user's hour": "1,000,000 users' hours", "a megabit out": "1,000,000 megabits out"}
 """The headings of columns of money, and those of small amounts, which are of a million."""
-_LEAST_SHOWN = 1e-4
+_LEAST_MONEY_UNITS = 1e-4
 """From this amount on, money for one is easily read."""
 _SCALES = {1: "an interaction", COUNTED_AT_LOW_PRICES: "cost of 1,000,000"}
 
@@ -55,7 +55,7 @@ def is_sum_told(row: Row) -> bool:
 
 def scale_of(amounts: Sequence[float | None]) -> int:
     """The number of hours, megabits or interactions that money is printed for: 1, or a million if one is cheap."""
-    return 10**6 if any(amount and amount < _LEAST_SHOWN for amount in amounts) else 1
+    return 10**6 if any(amount and amount < _LEAST_MONEY_UNITS for amount in amounts) else 1
 
 
 def money_column(

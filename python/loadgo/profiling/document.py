@@ -82,7 +82,7 @@ def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) ->
 
 
 def _warnings(profile: Profile) -> tuple[str, ...]:
-    """What the profile has lost."""
+    """The samples that the profile has lost."""
     return tuple(f"lost: {count:,} {what}" for count, what in profile.lost if count)
 
 

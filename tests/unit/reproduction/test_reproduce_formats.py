@@ -191,9 +191,9 @@ def test_an_unknown_format_is_refused() -> None:
 
 
 def test_the_chart_of_predictions_has_as_many_figures_as_the_text_or_says_why_not() -> None:
-    for again in told().documents:
-        predicted = again.count("within", "outside", "misprint")
-        (caption,) = (chart.caption for chart in charts(again) if chart.name.startswith("ratios-"))
+    for reproduced in told().documents:
+        predicted = reproduced.count("within", "outside", "misprint")
+        (caption,) = (chart.caption for chart in charts(reproduced) if chart.name.startswith("ratios-"))
         drawn = int(caption.split()[0])
         if drawn == predicted:
             assert caption.startswith(f"{predicted} predicted figures; ")
@@ -201,6 +201,6 @@ def test_the_chart_of_predictions_has_as_many_figures_as_the_text_or_says_why_no
             verb = "has" if predicted - drawn == 1 else "have"
             start = f"{drawn} of {predicted} predicted figures ({predicted - drawn} {verb} no ratio to draw: "
             assert caption.startswith(start)
-        assert f"{predicted} predicted" in document_answer(again) or f"{predicted} predictions" in document_answer(
-            again
+        assert f"{predicted} predicted" in document_answer(reproduced) or f"{predicted} predictions" in document_answer(
+            reproduced
         )
