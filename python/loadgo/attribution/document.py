@@ -44,7 +44,8 @@ JSON_KEYS: Keys = {
 
 def speedup_json(speedup: Speedup) -> str:
     """The speed-up as one JSON object in full precision: times in nanoseconds, null for what is not known."""
-    return json_document(members_of(speedup, JSON_KEYS) | {"waterfalls": waterfalls_of(speedup)}, JSON_KEYS)
+    more = {"warnings": _warnings(speedup), "waterfalls": waterfalls_of(speedup)}
+    return json_document(members_of(speedup, JSON_KEYS) | more, JSON_KEYS)
 
 
 def waterfalls_of(speedup: Speedup) -> tuple[Waterfall, ...]:
@@ -69,7 +70,7 @@ def speedup_document(speedup: Speedup) -> Document:
         *chain_tables(speedup.bookkeeping, first_chart=len(speedup.causes) + 1),
         *([] if cross_check is None else [cross_check]),
     ]
-    warnings = (*speedup.warnings, *road_warnings(speedup.roads))
+    warnings = _warnings(speedup)
     return Document(
         title=f"speed-up of {speedup.title}",
         answer=_answer(speedup),
@@ -80,6 +81,10 @@ def speedup_document(speedup: Speedup) -> Document:
         sections=(*pictures, Charts(charts), *tables),
         notes=_notes(speedup),
     )
+
+
+def _warnings(speedup: Speedup) -> tuple[str, ...]:
+    return (*speedup.warnings, *road_warnings(speedup.roads))
 
 
 def _trust(speedup: Speedup, *, is_warned: bool) -> str:
@@ -186,7 +191,8 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
         (
             "Decomposition",
             "the change of each meter, from the machine without the changes to the machine with all of them. Its "
-            "factors are not those of the changes.",
+            "factors are not those of the changes. A factor is what one meter's change made of the whole: programs "
+            "×0.9 of the response do not take 0.9 of their own time.",
         ),
     ]
     for caused in speedup.causes:

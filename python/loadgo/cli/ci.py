@@ -109,7 +109,7 @@ def condition_checks(summary: Summary) -> list[Check]:
 
     verdicts: dict[bool | None, CheckVerdict] = {True: "failed", False: "passed", None: "cannot tell"}
     return [
-        Check(f"fails if {result.condition or result.text}", verdicts[result.holds], result.text)
+        Check(f"fails if {result.condition or result.text}", verdicts[result.holds], result.text, result.is_open)
         for result in summary.fail_if
     ]
 
@@ -148,7 +148,12 @@ def comparison_checks(comparison: Comparison, worse: Sequence[str]) -> list[Chec
     verdicts: dict[bool | None, CheckVerdict] = {True: "failed", False: "passed", None: "cannot tell"}
     thresholds = [threshold for text in worse for threshold in thresholds_of(text)]
     checks = [
-        Check(f"{threshold.measure} not worse by more than {threshold.percent:g} %", verdicts[one.failed], one.text)
+        Check(
+            f"{threshold.measure} not worse by more than {threshold.percent:g} %",
+            verdicts[one.failed],
+            one.text,
+            one.is_open,
+        )
         for threshold, one in zip(thresholds, comparison.findings, strict=True)
     ]
     if comparison.judged:

@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
+from loadgo.comparison.difference import Difference
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
@@ -35,6 +36,7 @@ SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 DOCUMENT_CHECK = "the document's own sums"
 CANNOT_TELL_TEXT = "whether runs differ by as much without a change cannot be told"
+UNANSWERED_TEXT = "without the lines that had no answer; with them it may be worse by more than"
 DEFAULT_WORSE_MEASURES = ("response", "cpu")
 """The measures of a threshold that names none."""
 
@@ -53,6 +55,8 @@ class ThresholdResult:
 
     failed: bool | None
     text: str
+    is_open: bool = False
+    """Whether it passed though B may be worse by more than the threshold, as far as is known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +82,11 @@ class Comparison(Result, presented_by="loadgo.comparison.presentation:presentati
     """The relative change that is too small to matter."""
     command_rows: Matched | None = None
     """The same sides by command, if `rows` are by line. None for printed sides, which have each line once."""
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """A and B."""
+        return self.a, self.b
 
     @property
     def by_command(self) -> Matched:
@@ -297,13 +306,34 @@ def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
     worse = -difference.relative if difference.more_is_better else difference.relative
     text = f"{name} is {abs(100 * difference.relative):.1f} % {'more' if difference.relative > 0 else 'less'}"
     if 100 * worse <= threshold.percent:
-        return ThresholdResult(False, f"{text}: not worse by more than {limit}")
+        if 100 * _most_worse(difference) > threshold.percent:
+            return ThresholdResult(None, f"{text} {UNANSWERED_TEXT} {limit}")
+        doubt = _doubt(difference, threshold.percent)
+        return ThresholdResult(False, f"{text}: not worse by more than {limit}{doubt}", bool(doubt))
     if difference.may_be_chance:
-        return ThresholdResult(False, f"{text}, which may be chance")
+        return ThresholdResult(False, f"{text}, which may be chance", is_open=True)
     if difference.verdict == "cannot tell":
         return ThresholdResult(None, f"{text}: {CANNOT_TELL_TEXT}")
     doubt = "" if difference.interval else ", by the figures alone: there is no interval"
     return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
+
+
+def _doubt(difference: Difference, percent: float) -> str:
+    """A clause on why B may be worse by more than so many percent nevertheless; empty if it is surely not."""
+    interval = difference.interval
+    if interval is None or not difference.before:
+        return ", by the figures alone: there is no interval"
+    worst = -interval.low if difference.more_is_better else interval.high
+    if 100 * worst / difference.before > percent:
+        return ", but its 95 % interval reaches beyond that"
+    return f", but {CANNOT_TELL_TEXT}" if difference.cannot_tell_by == "drift" else ""
+
+
+def _most_worse(difference: Difference) -> float:
+    """The largest relative change for the worse of the figures alone, with lines that had no answer. 0 without any."""
+    if difference.by_unanswered is None or difference.change is None or not difference.before:
+        return 0.0
+    return (difference.change + difference.by_unanswered.high) / abs(difference.before)
 
 
 def _checks(side: Side) -> list[RunCheck]:

@@ -25,8 +25,12 @@ Verdict = Literal["better", "worse", "no difference", "cannot tell", "lower", "h
 `better` and `worse` are for an interval that leaves out 0, `no difference` for one within the margin. Else, or where
 live runs may differ by as much without a change, it is `cannot tell`.
 """
-Obstacle = Literal["", "drift", "width"]
-"""The reason for `cannot tell`. `drift`: runs of a host may differ by as much. `width`: the interval is too wide."""
+Obstacle = Literal["", "drift", "width", "unanswered"]
+"""The reason for `cannot tell`.
+
+`drift`: runs of a host may differ by as much. `width`: the interval is too wide. `unanswered`: with lines that had no
+answer, which the mean leaves out, the verdict may be another.
+"""
 Drift = Literal["none", "allowed", "not known"]
 """Whether an interval contains how much runs of a host differ by themselves: no need for it, yes, or no."""
 
@@ -51,6 +55,8 @@ class Difference:
     """Standard deviation of the logarithm of the figure among like runs. None if not known."""
     margin: float = DEFAULT_MARGIN_SHARE
     """The relative change that is too small to matter."""
+    by_unanswered: Interval | None = None
+    """The time that lines without an answer may add to the change of a mean. None for a quantile, and without any."""
 
     @property
     def change(self) -> float | None:
@@ -67,10 +73,10 @@ class Difference:
         """The verdict on the second side, in a word."""
         if self.change is None:
             return "not known"
-        if self.interval is None:
-            return "equal" if self.change == 0 else "higher" if self.change > 0 else "lower"
         if self.cannot_tell_by:
             return "cannot tell"
+        if self.interval is None:
+            return "equal" if self.change == 0 else "higher" if self.change > 0 else "lower"
         if self.interval.holds(0.0):
             return "no difference"
         return "better" if (self.change > 0) == self.more_is_better else "worse"
@@ -82,8 +88,37 @@ class Difference:
         return interval is not None and interval.holds(0.0)
 
     @property
+    def with_unanswered(self) -> Interval | None:
+        """The interval of the change, or the change alone, with all that lines without an answer may add.
+
+        None if the change is not known.
+        """
+        if self.change is None:
+            return None
+        interval = self.interval or Interval(self.change, self.change)
+        if self.by_unanswered is None:
+            return interval
+        return Interval(interval.low + self.by_unanswered.low, interval.high + self.by_unanswered.high)
+
+    @property
+    def may_turn(self) -> bool:
+        """Whether the verdict of the lines that were answered may be another with the lines that were not."""
+        if self.change is None or self.by_unanswered is None:
+            return False
+        found = self._finding(self.interval or Interval(self.change, self.change))
+        return found != "open" and found != self._finding(self.with_unanswered or Interval(-math.inf, math.inf))
+
+    def _finding(self, interval: Interval) -> Literal["rise", "fall", "same", "open"]:
+        """The finding of an interval of the change."""
+        if not interval.holds(0.0):
+            return "rise" if interval.low > 0 else "fall"
+        return "same" if self._is_within_margin(interval) else "open"
+
+    @property
     def cannot_tell_by(self) -> Obstacle:
-        """The reason why it cannot be told whether B differs. Empty if it can, and without an interval."""
+        """The reason why it cannot be told whether B differs. Empty if it can, and where only figures are compared."""
+        if self.may_turn:
+            return "unanswered"
         if self.interval is None:
             return ""
         is_small = self._is_within_margin(self.interval)

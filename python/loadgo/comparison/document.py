@@ -37,7 +37,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.trust import unanswered_in_words
-from loadgo.notation.figures import counted, number
+from loadgo.notation.figures import counted, in_words, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
@@ -48,9 +48,12 @@ if TYPE_CHECKING:
 
 _UNEQUAL_ANSWERS_SHARE = 0.01
 """Sides whose shares of lines without an answer differ by this have means of unequal lines. Chosen by hand."""
+_NAMED_ROWS = 3
+"""The most rows that a warning names."""
 _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
-    "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer"
+    "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer "
+    "change_by_unanswered=by_unanswered"
 )
 JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
@@ -182,7 +185,7 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
     """All warnings of the comparison: failed thresholds, those of its runs, missing knowledge, and extrapolations."""
     sides = (comparison.a, comparison.b)
     warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
-    warnings += [*of_runs, *_unequal_answers(*sides), *advice(comparison.rows, *sides)]
+    warnings += [*of_runs, *_unequal_answers(comparison), *advice(comparison.rows, *sides)]
     for side in sides:
         for user in side.extrapolated:
             warnings.append(
@@ -196,14 +199,24 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
     return tuple(dict.fromkeys(warnings))
 
 
-def _unequal_answers(a: Side, b: Side) -> list[str]:
+def _unequal_answers(comparison: Comparison) -> list[str]:
     """A warning if one side answered a smaller share of its lines: without them its mean responses are too short."""
-    shares = {side.unanswered / len(side.rows) if len(side.rows) else 0.0: side for side in (a, b)}
-    if max(shares) - min(shares) < _UNEQUAL_ANSWERS_SHARE:
+    shares = {side.unanswered / len(side.rows) if len(side.rows) else 0.0: side for side in comparison.sides}
+    rows = [row.label for row in comparison.rows.rows if row.measures["response"].may_turn]
+    if max(shares) - min(shares) < _UNEQUAL_ANSWERS_SHARE and not rows:
         return []
     side = shares[max(shares)]
     lines = unanswered_in_words(side.unanswered, len(side.rows))
-    return [f"{side.name}: {lines}, and no mean has them: users waited longer there than its mean responses say."]
+    turned = f" With them, the verdict on the response of {_some(rows)} may be another." if rows else ""
+    longer = "users waited longer there than its mean responses say"
+    return [f"{side.name}: {lines}, and no mean has them: {longer}.{turned}"]
+
+
+def _some(rows: Sequence[str]) -> str:
+    """The first rows by name, and the number of the others."""
+    names = list(dict.fromkeys(rows))
+    more = [f"{len(names) - _NAMED_ROWS} more"] if len(names) > _NAMED_ROWS else []
+    return in_words([*names[:_NAMED_ROWS], *more])
 
 
 def _broken_checks(comparison: Comparison) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.difference import Difference
+from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
 from loadgo.comparison.figures import Notation, change, change_interval, notation_for, relative_change
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
@@ -38,7 +38,7 @@ _UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
 
 def verdict_sentence(comparison: Comparison) -> str:
     """A sentence about B against A, measure by measure."""
-    differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
+    differences = [comparison.rows.whole[name] for name in _answer_measures(comparison.rows)]
     notation = notation_for(comparison.rows.whole.values())
     phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
     if not phrases and comparison.chains:
@@ -51,6 +51,15 @@ def verdict_sentence(comparison: Comparison) -> str:
     is_doubted = cannot_tell_measures(comparison.rows) and any(comparison.rows.between.live_runs)
     of = f", from {runs_a_side(comparison.rows)}" if is_doubted else ""
     return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
+
+
+def _answer_measures(rows: Matched) -> list[str]:
+    """The measures of the answer: with a quantile where the mean response has no verdict for lack of answers."""
+    measures = [name for name in ANSWERED_MEASURES if name in rows.whole]
+    if "response" not in measures or not rows.whole["response"].may_turn:
+        return measures
+    known = [name for name in reversed(QUANTILES_BY_MEASURE) if rows.whole[name].change is not None]
+    return ["response", *known[:1], *measures[1:]]
 
 
 def further_sentences(comparison: Comparison) -> tuple[str, ...]:
@@ -107,6 +116,8 @@ def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
     `degrees` are the degrees of freedom of the interval.
     """
     interval, before, after = difference.within_runs or difference.interval, difference.before, difference.after
+    if difference.may_turn:
+        return False
     if difference.drift == "not known":
         interval = difference.interval
     elif difference.verdict not in ("better", "worse"):
@@ -198,6 +209,9 @@ def _phrase(difference: Difference, notation: Notation) -> str:
     figures = f"{relative}, {change_interval(difference, notation)}"
     if difference.verdict == "cannot tell":
         within = " within the runs" if difference.drift == "not known" else ""
+        if difference.may_turn:
+            within += ", of the lines that were answered"
+            figures = figures if difference.interval else relative
         return f"cannot tell for {name} ({figures}{within})"
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"

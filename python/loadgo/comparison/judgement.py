@@ -39,10 +39,14 @@ class Judged(Difference):
 
     @property
     def reach(self) -> float | None:
-        """The largest error that the 95 % interval allows, as a part of the prediction. None without an interval."""
-        if self.interval is None or not self.before:
+        """The largest error that the interval and lines without an answer allow, as a part of the prediction.
+
+        None without an interval.
+        """
+        allowed = self.with_unanswered
+        if self.interval is None or allowed is None or not self.before:
             return None
-        return max(abs(self.interval.low), abs(self.interval.high)) / abs(self.before)
+        return max(abs(allowed.low), abs(allowed.high)) / abs(self.before)
 
     @property
     def judgement(self) -> Judgement:
@@ -52,7 +56,7 @@ class Judged(Difference):
         """
         if self.reach is None or self.interval is None:
             return "not to be judged"
-        if not self.interval.holds(0.0) and not self.may_be_drift:
+        if not self.interval.holds(0.0) and not self.may_be_drift and not self.may_turn:
             return "outside"
         return "inside" if self.reach <= self.within else "too wide to judge"
 

@@ -36,6 +36,7 @@ from loadgo.comparison.difference import (
 )
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.comparison.two_way import Spread, spread_of_rows
+from loadgo.comparison.unanswered import added_by_unanswered
 from loadgo.errors import BadArgument
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE
 from loadgo.records.interactions import span_in_waits
@@ -214,13 +215,14 @@ def _rows(
     group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
     extrapolated = {int(row) for frame in frames for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
+    added = added_by_unanswered(frames, resamples[0][:2], len(plan.keys))
     counts = None if "printed" in plan.kinds else [_measured_counts(frame, len(plan.keys)) for frame in frames]
 
     @cache  # The sub-total of a pass with one line is that line, and the total of one row is that row.
     def measures_of(row_indices: tuple[int, ...], row_weights: tuple[float, ...]) -> Mapping[str, Difference]:
         indices, weights = list(row_indices), np.array(row_weights)
         is_marked = bool(extrapolated & set(indices))
-        return {
+        measures = {
             name: with_drift(
                 difference_of(name, _summed(resamples, name, indices, weights), is_marked),
                 between,
@@ -228,6 +230,8 @@ def _rows(
             )
             for name in COMPARED_MEASURES
         }
+        by_unanswered = None if added is None else added.summed(indices, weights)
+        return measures | {"response": replace(measures["response"], by_unanswered=by_unanswered)}
 
     def row(label: str, kind: Literal["row", "subtotal", "total"], indices: list[int]) -> Row:
         weights = mix[indices] if kind != "row" else np.ones(len(indices))

@@ -61,9 +61,17 @@ ROW_SCHEMA: dict[str, pl.DataType] = {
     "command": pl.String(),
     "extrapolated": pl.Boolean(),
     "moment": pl.Float64(),
+    "waited": pl.Float64(),
     **{name: pl.Float64() for name in COMPARED_MEASURES},
 }
-"""The columns of a side's rows. `moment` is the time at which the line was sent, from 0 to 1 of the stretch."""
+"""The columns of a side's rows.
+
+`moment` is the time at which the line was sent, from 0 to 1 of the stretch. `waited` is how long users waited for a
+line that was never answered, in nanoseconds; null for all other lines.
+"""
+
+_IS_OPEN = IS_MEASURED & pl.col("response_ns").is_null() & ~IS_UNSEEN
+"""Whether a line was waited for without an answer, so that it is in no mean."""
 
 
 @dataclass(frozen=True)
@@ -253,6 +261,7 @@ def _rows(
         command=pl.col("command").cast(pl.String),
         extrapolated=~IS_MEASURED,
         moment=_moment(),
+        waited=pl.when(_IS_OPEN).then(pl.col("waiting_ns").cast(pl.Float64)),
         response=pl.col("response_ns").cast(pl.Float64),
         cpu=cpu,
         programs=pl.col("cpu_user_ns").cast(pl.Float64),

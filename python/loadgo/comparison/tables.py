@@ -131,11 +131,11 @@ def _labels(rows: Sequence[Row]) -> tuple[str, ...]:
 def _counts(rows: Sequence[Row]) -> tuple[Column, ...]:
     """The numbers of interactions of A and B. One number where both are the same. Empty if a side is printed."""
     cells = tuple("" if row.counts is None else _count(*row.counts) for row in rows)
-    return (Column("count", cells, spare=2),) if any(cells) else ()
+    return (Column("count", cells, spare=2, folded=True),) if any(cells) else ()
 
 
 def _count(a: int, b: int) -> str:
-    return f"{a:,}" if a == b else f"{a:,}, {b:,}"
+    return f"{a:,}" if a == b else f"{a:,} and {b:,}"
 
 
 def _known(rows: Sequence[Row], measure: str) -> bool:

@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 
 from loadgo.costs.cost import Costs
 from loadgo.costs.curve import Curve, Load, left_out
-from loadgo.costs.words import COST_SENTENCE_STARTS, UNKNOWN_COST_ANSWER, cost_by, curve_chart_name, interval, of_scale
+from loadgo.costs.words import (
+    COST_SENTENCE_STARTS,
+    UNKNOWN_COST_ANSWER,
+    cost_by,
+    curve_chart_name,
+    interval,
+    money_column,
+    of_scale,
+)
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
@@ -102,7 +110,7 @@ def _loads(curve: Curve, chart: str) -> Table:
         columns.append(Column("95 %", cells, spare=5))
     if any(load.whole is not None for load in loads):
         columns.append(Column("all busy time", tuple(money(load.whole, currency, scale) for load in loads), spare=4))
-    columns.append(Column("a user's hour", tuple(money(load.user_hour.value, currency) for load in loads)))
+    columns.append(money_column("a user's hour", [load.user_hour.value for load in loads], [currency] * len(loads)))
     return Table(f"Over the load, at {curve.tariff.label}", tuple(columns), charts=(chart,))
 
 

@@ -20,7 +20,9 @@ from loadgo.costs.words import (
     interval,
     is_sum_told,
     is_told,
+    money_column,
     of_scale,
+    scale_of,
     tariffs_in_words,
 )
 from loadgo.documents.document import Charts, Document
@@ -100,8 +102,17 @@ def answer(point: Point) -> str:
     each = money(priced.interaction.value, currency, scale)
     ends = priced.interaction.interval
     bounds = f" (95 % interval {interval(ends, currency, scale)})" if ends else ""
-    hour = f", a user's hour {money(priced.user_hour.value, currency)}" if priced.user_hour.value is not None else ""
-    return f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{hour}, at {priced.tariff.in_words()}."
+    return f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{_hour_in_words(priced)}, at {priced.tariff.in_words()}."
+
+
+def _hour_in_words(priced: Priced) -> str:
+    """The cost of a user's hour after a comma; empty if it is not known."""
+    cost, currency = priced.user_hour.value, priced.tariff.currency
+    if cost is None:
+        return ""
+    scale = scale_of([cost])
+    hour = "a user's hour" if scale == 1 else "a million users' hours"
+    return f", {hour} {money(cost, currency, scale)}"
 
 
 def notes(costs: Costs) -> list[tuple[str, str]]:
@@ -137,6 +148,7 @@ def _scope(point: Point) -> str:
 def _at_tariffs(point: Point) -> Table:
     """A row for each tariff. The lowest prices decide for how many interactions costs are printed."""
     uses = point.priced
+    currencies = [use.tariff.currency for use in uses]
     scale = max(use.tariff.counted for use in uses)
     has_intervals = any(use.interaction.interval for use in uses)
     has_uncharged = any(use.uncharged is not None for use in uses)
@@ -144,8 +156,8 @@ def _at_tariffs(point: Point) -> Table:
         Column("tariff", tuple(use.tariff.label for use in uses)),
         Column(of_scale(scale), tuple(money(use.interaction.value, use.tariff.currency, scale) for use in uses)),
         *([Column("95 %", tuple(_interval(use, scale) for use in uses), spare=2)] if has_intervals else []),
-        Column("a user's hour", tuple(money(use.user_hour.value, use.tariff.currency) for use in uses)),
-        Column("a megabit out", tuple(money(use.megabit.value, use.tariff.currency) for use in uses), spare=1),
+        money_column("a user's hour", [use.user_hour.value for use in uses], currencies),
+        money_column("a megabit out", [use.megabit.value for use in uses], currencies, spare=1),
     ]
     if has_uncharged:
         cells = tuple(money(use.uncharged, use.tariff.currency, scale) for use in uses)
@@ -170,10 +182,16 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
     for name in items:
         cells = tuple(_told(row, money(row.parts[name], currency, scale)) for row in rows)
         columns.append(Column(name, cells, spare=4))
+
+    def told(row: int, text: str) -> str:
+        return _told(rows[row], text)
+
+    currencies = [currency] * len(rows)
+    together, count = _of_all(priced)
     columns += [
-        Column("a user's hour", tuple(_told(row, money(row.user_hour, currency)) for row in rows), spare=5),
-        Column("a megabit out", tuple(_told(row, money(row.megabit, currency)) for row in rows), spare=6),
-        Column("together", tuple(_sum_told(row, money(row.total, currency)) for row in rows), spare=1),
+        money_column("a user's hour", [row.user_hour for row in rows], currencies, 5, told),
+        money_column("a megabit out", [row.megabit for row in rows], currencies, 6, told),
+        Column(together, tuple(_sum_told(row, _money_of(row.total, currency, count)) for row in rows), spare=1),
         Column("share", tuple(_sum_told(row, _share_of(row.total, total)) for row in rows)),
     ]
     return Table(
@@ -182,7 +200,23 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         total_rows=1,
         charts=("cost-rows",),
         absent={TOO_FEW_TEXT: FEW_MEANING},
+        foot=f"its part: of the cost of {scale:,} interactions of all rows." if together == "its part" else "",
     )
+
+
+def _of_all(priced: Priced) -> tuple[str, float]:
+    """The heading of a column of parts of all costs, and their factor: of the run, or of a million interactions.
+
+    A run's own costs are too small to be read at low prices.
+    """
+    scale, interactions = priced.tariff.counted, priced.everything.interactions
+    if scale == 1 or not interactions:
+        return "together", 1.0
+    return "its part", scale / interactions
+
+
+def _money_of(amount: float | None, currency: str, factor: float) -> str:
+    return money(None if amount is None else amount * factor, currency)
 
 
 def _told(row: Row, text: str) -> str:
@@ -208,10 +242,14 @@ def shown(priced: Priced) -> list[Row]:
 def _items(priced: Priced) -> Table:
     """The items that the tariff charges for, with the quantity used and the amount."""
     currency, total = priced.tariff.currency, priced.everything.total
+    together, count = _of_all(priced)
     columns = (
         Column("charged for", tuple(factor_name(item.name) for item in priced.items)),
-        Column("used", tuple(_quantity(item) for item in priced.items)),
-        Column("costs", tuple(money(item.amount, currency) for item in priced.items)),
+        Column("used in all", tuple(_quantity(item) for item in priced.items)),
+        Column(
+            "costs" if together == "together" else of_scale(priced.tariff.counted),
+            tuple(_money_of(item.amount, currency, count) for item in priced.items),
+        ),
         Column(
             "share",
             tuple(share(item.amount / total if item.amount is not None and total else None) for item in priced.items),

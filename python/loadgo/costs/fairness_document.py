@@ -8,7 +8,14 @@ from loadgo.costs.fairness import FAIR_PRICE_SHARE, Differential, Fairness, Pric
 from loadgo.costs.fairness_pictures import fairness_pictures
 from loadgo.costs.fairness_sides import Side
 from loadgo.costs.trust import fairness_trust
-from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, INTERVAL_NOTE, NO_INTERVALS_NOTE, tariffs_in_words
+from loadgo.costs.words import (
+    FAIRNESS_MEASURE_LABELS,
+    INTERVAL_NOTE,
+    NO_INTERVALS_NOTE,
+    level_in_words,
+    scale_of,
+    tariffs_in_words,
+)
 from loadgo.decomposition.reading import B_OVER_A, read_factor, read_interval
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Charts, Document
@@ -131,7 +138,8 @@ def _share(share: float) -> str:
 def _charges(fairness: Fairness) -> Table:
     """The charge for an interaction, by shift."""
     ratios = [price.charges for price in fairness.prices]
-    scale = money_scale([value for ratio in ratios for value in (ratio.before, ratio.after)])
+    amounts: list[float | None] = [value for ratio in ratios for value in (ratio.before, ratio.after)]
+    scale = max(money_scale(amounts), scale_of(amounts))
     currency = fairness.a.currency
     count = "an interaction" if scale == 1 else f"{scale:,} interactions"
     columns = (
@@ -181,7 +189,11 @@ def _levels(fairness: Fairness) -> Table:
         levels = [price.levels[name] for price in fairness.prices]
         spare = 0 if name == fairness.measure else 2
         columns.append(
-            Column(f"by {FAIRNESS_MEASURE_LABELS[name]}", tuple(f"{level.value:.3f}" for level in levels), spare=spare)
+            Column(
+                f"by {FAIRNESS_MEASURE_LABELS[name]}",
+                tuple(level_in_words(level.value) for level in levels),
+                spare=spare,
+            )
         )
         if any(level.interval for level in levels):
             columns.append(
@@ -211,16 +223,22 @@ def _shifts(fairness: Fairness) -> Column:
 
 
 def _interval(interval: Interval | None) -> str:
-    return NOT_MEASURED if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+    return NOT_MEASURED if interval is None else f"{level_in_words(interval.low)}–{level_in_words(interval.high)}"
+
+
+def _tariff_notes(fairness: Fairness) -> list[tuple[str, str]]:
+    """The prices of each side, once if both have the same."""
+    lines = []
+    for side in (fairness.a, fairness.b):
+        tariffs = [paid.tariff for paid in side.paid if paid.tariff is not None]
+        lines.append(tariffs_in_words(tariffs) or ["the charges are as printed."])
+    if lines[0] == lines[1]:
+        return [("Tariff", text) for text in lines[0]]
+    return [(f"Tariff {letter}", text) for letter, texts in zip("AB", lines, strict=True) for text in texts]
 
 
 def _notes(fairness: Fairness) -> list[tuple[str, str]]:
-    notes = []
-    for letter, side in (("A", fairness.a), ("B", fairness.b)):
-        tariffs = [paid.tariff for paid in side.paid if paid.tariff is not None]
-        notes += [(f"Tariff {letter}", text) for text in tariffs_in_words(tariffs)]
-        if not tariffs:
-            notes.append((f"Tariff {letter}", "the charges are as printed."))
+    notes = _tariff_notes(fairness)
     measure = FAIRNESS_MEASURE_LABELS[fairness.measure]
     notes.append(("Mix", _MIX))
     notes.append(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from loadgo.costs.fairness import Fairness, Price
-from loadgo.costs.words import FAIRNESS_MEASURE_LABELS
+from loadgo.costs.words import FAIRNESS_MEASURE_LABELS, level_in_words
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import marks
 
@@ -27,7 +27,7 @@ def fairness_pictures(fairness: Fairness) -> tuple[SignPicture, ...]:
 
 def _lines(fairness: Fairness, width: int) -> Sequence[str]:
     names = [f"shift {price.shift}" if price.shift else "all" for price in fairness.prices]
-    cells = [f"{price.levels[fairness.measure].value:.2f}" for price in fairness.prices]
+    cells = [level_in_words(price.levels[fairness.measure].value, 2) for price in fairness.prices]
     name_width, cell_width = max(map(len, names)), max(map(len, cells))
     scale_width = max(11, min(_MOST_SCALE_CHARS, width - name_width - cell_width - 4))
     reach = _scale_ratio(fairness)
@@ -35,7 +35,9 @@ def _lines(fairness: Fairness, width: int) -> Sequence[str]:
         f"{name:>{name_width}}  {_row(price, fairness, scale_width, reach)}  {cell:>{cell_width}}"
         for name, cell, price in zip(names, cells, fairness.prices, strict=True)
     ]
-    scale_labels = f"{f'{1 / reach:.2f}':<{scale_width // 2}}1{f'{reach:.2f}':>{scale_width - scale_width // 2 - 1}}"
+    half = scale_width // 2
+    least, most = level_in_words(1 / reach, 2), level_in_words(reach, 2)
+    scale_labels = f"{least:<{half}}1{most:>{scale_width - half - 1}}"
     legend = f"{_FAIR_SIGN} fair; left of it B is cheaper than fair, right of it dearer"
     return [*lines, f"{'':>{name_width}}  {scale_labels}", legend]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from loadgo.costs.priced import Row
+from loadgo.documents.table import Column
 from loadgo.measures.tariff import COUNTED_AT_LOW_PRICES, Tariff, shifts_in_words
-from loadgo.notation.figures import NOT_MEASURED, money
+from loadgo.notation.figures import NOT_MEASURED, digits, money
 from loadgo.stats.resample import FEWEST_STRETCH_INTERACTIONS, FEWEST_UNITS, Interval
 
 COST_SENTENCE_STARTS = {1: "An interaction costs", COUNTED_AT_LOW_PRICES: "A million interactions cost"}
@@ -24,6 +25,10 @@ NO_INTERVALS_NOTE = (
 FEW_MEANING = f"fewer than {FEWEST_UNITS} measured interactions, too few to tell what one costs"
 """The meaning of `few` in a table of costs."""
 
+_MILLIONS = {"a user's hour": "1,000,000 users' hours", "a megabit out": "1,000,000 megabits out"}
+"""The headings of columns of money, and those of small amounts, which are of a million."""
+_LEAST_MONEY_UNITS = 1e-4
+"""From this amount on, money for one is easily read."""
 _SCALES = {1: "an interaction", COUNTED_AT_LOW_PRICES: "cost of 1,000,000"}
 
 
@@ -31,6 +36,11 @@ def cost_by(by: str, tariff: Tariff) -> str:
     """The title of a chart of costs by command, user or load, with the number of interactions that the money is for."""
     subject = "an interaction costs" if tariff.counted == 1 else f"{tariff.counted:,} interactions cost"
     return f"What {subject} by {by}, at {tariff.label}"
+
+
+def level_in_words(level: float, places: int = 3) -> str:
+    """A charge in multiples of the fair one, as `1.005` or `12.3`; three decimals tell where it is near 1."""
+    return f"{level:.{places}f}" if 0.1 <= level < 10 else digits(level)
 
 
 def is_told(row: Row) -> bool:
@@ -41,6 +51,28 @@ def is_told(row: Row) -> bool:
 def is_sum_told(row: Row) -> bool:
     """Whether the cost of all the interactions can be told: all were measured, or enough to stand for the others."""
     return is_told(row) or row.measured == row.interactions
+
+
+def scale_of(amounts: Sequence[float | None]) -> int:
+    """The number of hours, megabits or interactions that money is printed for: 1, or a million if one is cheap."""
+    return 10**6 if any(amount and amount < _LEAST_MONEY_UNITS for amount in amounts) else 1
+
+
+def money_column(
+    name: str,
+    amounts: Sequence[float | None],
+    currencies: Sequence[str],
+    spare: int = 0,
+    told: Callable[[int, str], str] = lambda _row, text: text,
+) -> Column:
+    """A column of money for an hour or a megabit, or for a million of them.
+
+    `told` is a function from a row and its money to the cell.
+    """
+    scale = scale_of(amounts)
+    cells = [money(amount, currency, scale) for amount, currency in zip(amounts, currencies, strict=True)]
+    heading = name if scale == 1 else _MILLIONS[name]
+    return Column(heading, tuple(told(row, cell) for row, cell in enumerate(cells)), spare=spare)
 
 
 def of_scale(scale: int) -> str:

@@ -27,6 +27,13 @@ class Check:
     """`cannot tell` fails too: a check that was impossible must not look like one that passed."""
     text: str
     """The result in words, with its figures."""
+    is_open: bool = False
+    """Whether chance may have decided, so that a check that passed might have failed."""
+
+    @property
+    def sign(self) -> str:
+        """The sign of the result. A check that passed by chance alone, perhaps, has that of one that cannot be told."""
+        return _SIGNS["cannot tell" if self.verdict == "passed" and self.is_open else self.verdict]
 
 
 def junit_xml(suite: str, checks: Sequence[Check]) -> str:
@@ -55,17 +62,25 @@ def _xml_text(text: str) -> str:
 
 def checks_summary(title: str, answer: str, warnings: Sequence[str], checks: Sequence[Check]) -> str:
     """A few lines of Markdown: the answer under the title, warnings, and a row for each check."""
-    bad = sum(check.verdict != "passed" for check in checks)
-    verdict = f"{_SIGNS['failed']} {bad} of {len(checks)} checks failed" if bad else f"{_SIGNS['passed']} all passed"
-    lines = [f"### {_one_line(title)}{f': {verdict}' if checks else ''}", ""]
+    lines = [f"### {_one_line(title)}{f': {_verdict(checks)}' if checks else ''}", ""]
     for warning in warnings:
         lines += [f"> **{sentence(' '.join(warning.split()))}**", ""]
     lines += [_one_line(answer), ""]
     if checks:
         lines += ["| | check | result |", "|---|---|---|"]
-        lines += [f"| {_SIGNS[one.verdict]} | {_one_line(one.name)} | {_one_line(one.text)} |" for one in checks]
+        lines += [f"| {one.sign} | {_one_line(one.name)} | {_one_line(one.text)} |" for one in checks]
         lines.append("")
     return "\n".join(lines) + "\n"
+
+
+def _verdict(checks: Sequence[Check]) -> str:
+    """The heading's verdict on all checks: how many failed or, if none did, how many passed perhaps by chance."""
+    count, bad = len(checks), sum(check.verdict != "passed" for check in checks)
+    if bad:
+        return f"{_SIGNS['failed']} {bad} of {count} checks failed"
+    if perhaps := sum(check.is_open for check in checks):
+        return f"{_SIGNS['cannot tell']} none failed, but of {perhaps} of {count} checks the intervals cannot tell"
+    return f"{_SIGNS['passed']} all passed"
 
 
 def _one_line(text: str) -> str:

@@ -130,10 +130,11 @@ def rich_table(table: Table) -> PrintedTable:
     for i, row in enumerate(rows):
         total = i >= len(rows) - table.total_rows
         cells = (_text(cell, "bold" if total else "") for cell in row)
-        printed.add_row(*cells, end_section=bool(table.total_rows) and i == len(rows) - table.total_rows - 1)
+        is_last = bool(table.total_rows) and i == len(rows) - table.total_rows - 1
         below = [column.lines_below(i) for column in table.columns]
+        printed.add_row(*cells, end_section=is_last and not any(below))
         if any(below):
-            printed.add_row(*(Text("\n".join(map(plain, lines)), style="dim") for lines in below))
+            printed.add_row(*(Text("\n".join(map(plain, lines)), style="dim") for lines in below), end_section=is_last)
     return printed
 
 

@@ -54,11 +54,11 @@ def _body(
     last = len(rows) - table.total_rows - 1
     for place, row in enumerate(rows):
         yield row
-        if table.total_rows and place == last:
-            yield ""
         lines = [column[place] for column in below]
         for at in range(max(map(len, lines))):
             yield _line([column[at] if at < len(column) else "" for column in lines], widths, to_right)
+        if table.total_rows and place == last:
+            yield ""
 
 
 def _line(cells: list[str], widths: list[int], to_right: list[bool]) -> str:

@@ -49,6 +49,8 @@ class Column:
     """Text that an HTML page shows when the pointer is on a cell."""
     verbatim: bool = False
     """Whether the cells are others' text, in which a backtick is a sign like any other."""
+    folded: bool = False
+    """Whether a narrow text has the cells below the rows' names, in place of leaving the column out."""
 
     @property
     def width(self) -> int:
@@ -108,16 +110,35 @@ class Table(SectionPlace):
         )
 
     def fitting(self, width: int) -> Table:
-        """The table for a page of `width` characters. It leaves out columns, which it names, and cuts names."""
-        table = self
+        """The table for a page of `width` characters. It folds and leaves out columns, which it names, and cuts names.
+
+        A column that is `folded` stands below the rows' names, where nothing else does.
+        """
+        table, folded = self, set()
         while table.width > width and any(column.spare for column in table.columns):
             largest = max(column.spare for column in table.columns)
+            spared = [column for column in table.columns if column.spare == largest]
             table = replace(table, columns=tuple(column for column in table.columns if column.spare != largest))
-        kept = set(map(id, table.columns))
+            if len(spared) == 1 and spared[0].folded and not table.columns[0].below:
+                table = table._with_folded(spared[0])
+                folded.add(id(spared[0]))
+        kept = {id(self.columns[0]), *folded, *map(id, table.columns)}
         pairs = zip((self.columns[0], *self.columns), self.columns, strict=False)
         names = dict.fromkeys(column.name_after(before) for before, column in pairs if id(column) not in kept)
         table = replace(table, left_out=tuple(names))
         return table if table.name_width else table._with_names_cut(width)
+
+    def _with_folded(self, column: Column) -> Table:
+        """The table with the cells of `column` below the rows' names."""
+        names, *others = self.columns
+        heading = ", ".join(filter(None, (names.heading, column.heading)))
+        return replace(
+            self,
+            columns=(
+                replace(names, heading=heading, below=tuple(f"  {cell}" if cell else "" for cell in column.cells)),
+                *others,
+            ),
+        )
 
     def rows(self) -> list[tuple[str, ...]]:
         """The cells, row by row."""

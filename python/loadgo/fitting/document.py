@@ -47,7 +47,7 @@ def fit_json(fit: Fit) -> str:
             "parameters": fitted.parameters,
             "checks": fit.checks,
             "assumed": fitted.assumed,
-            "warnings": fit.warnings,
+            "warnings": _warnings(fit),
             "hint": fit.hint,
         },
         JSON_KEYS,
@@ -60,7 +60,7 @@ def fit_document(fit: Fit) -> Document:
     load = f"with {people(*sorted(set(fitted.users)))}" if fitted.users else "of users who came and went"
     return Document(
         title=fit.title,
-        warnings=tuple(_sentence(text) for text in fit.warnings),
+        warnings=_warnings(fit),
         trust=_trust(fit),
         answer=f"{fit.title}: {fitted.interactions:,} interactions {load}.{_accuracy(fit)}",
         further_answers=(fit.copied_fit,) if fit.copied_fit else (),
@@ -68,6 +68,10 @@ def fit_document(fit: Fit) -> Document:
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
         notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
     )
+
+
+def _warnings(fit: Fit) -> tuple[str, ...]:
+    return tuple(_sentence(text) for text in fit.warnings)
 
 
 def _trust(fit: Fit) -> str:
@@ -79,6 +83,8 @@ def _trust(fit: Fit) -> str:
         against.append("the model was not tried under the load that it was fitted to")
     elif worst > GOOD_OFF_SHARE:
         against.append("the model does not give back the load that it was fitted to")
+    elif (other := _farthest_other(fit)) is not None:
+        against.append(f"under the load that it was fitted to, its {other.figure} is {_off_in_words(other)}")
     else:
         grounds.insert(0, f"under the load that it was fitted to, its mean response is off by {share(worst)}")
     if fit.copied_fit:
@@ -104,7 +110,21 @@ def _accuracy(fit: Fit) -> str:
         errors = [_off_in_words(check) for check in farthest.values()]
     worst = max(abs(check.off) for check in farthest.values())
     advice = " Do not predict response times with it." if worst > _MOST_OFF_SHARE else ""
-    return f" Under this load the model's mean response is {in_words(errors)}.{advice}"
+    other = _farthest_other(fit)
+    also = "" if other is None else f" Farthest off is the {other.figure}, {_off_in_words(other)}."
+    return f" Under this load the model's mean response is {in_words(errors)}.{also}{advice}"
+
+
+def _farthest_other(fit: Fit) -> FittedCheck | None:
+    """The check of another figure that is farthest off. None if none is surely off by more than a good model."""
+    others = [
+        each
+        for each in fit.checks
+        if each.figure != MEAN_RESPONSE_LABEL
+        and math.isfinite(each.off)
+        and abs(each.off) > max(GOOD_OFF_SHARE, 2 * (each.error or 0.0))
+    ]
+    return max(others, key=lambda each: abs(each.off), default=None)
 
 
 def _farthest_checks(fit: Fit) -> dict[int, FittedCheck]:

@@ -15,9 +15,10 @@ from typing import Any
 from loadgo.measures.fail_if_figures import ConditionResult, Truth, parse_run_condition
 from loadgo.measures.summary import CommandSummary, LoadSummary, Summary
 from loadgo.notation.comparisons import Both, Comparison, Condition, ConditionError, Dimension
-from loadgo.notation.figures import digits, duration, number, plain, quantile, share
+from loadgo.notation.figures import digits, duration, interval, number, plain, quantile, share
 from loadgo.stats.quantiles import samples_needed
 
+_QUANTILES = ("p50", "p90", "p95", "p99")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -62,7 +63,11 @@ def evaluate(condition: Condition, summary: Summary) -> ConditionResult:
         holds: Truth = decisive
     else:
         holds = None if None in (left.holds, right.holds) else is_conjunction
-    return ConditionResult(holds, f"{left.text} {'and' if is_conjunction else 'or'} {right.text}")
+    deciding = [part for part in (left, right) if part.holds is decisive] or [left, right]
+    is_open = (
+        any(part.is_open for part in (left, right)) if holds is not decisive else all(part.is_open for part in deciding)
+    )
+    return ConditionResult(holds, f"{left.text} {'and' if is_conjunction else 'or'} {right.text}", is_open=is_open)
 
 
 def _evaluate_comparison(condition: Comparison, summary: Summary) -> ConditionResult:
@@ -76,7 +81,19 @@ def _evaluate_comparison(condition: Comparison, summary: Summary) -> ConditionRe
         measured = measured / row.response.count if row.response.count else 0.0
         shown, limit = share(measured), share(condition.limit)
     holds = _COMPARE[condition.compare](measured, condition.limit)
-    return ConditionResult(holds, f"{name} is {shown}, {'' if holds else 'not '}{condition.compare} {limit}")
+    text = f"{name} is {shown}, {'' if holds else 'not '}{condition.compare} {limit}"
+    doubt = _doubt(condition, row)
+    return ConditionResult(holds, f"{text}{doubt}", is_open=bool(doubt))
+
+
+def _doubt(condition: Comparison, row: CommandSummary) -> str:
+    """A clause if the interval of a quantile holds the limit; empty if not, and for a figure without an interval."""
+    if condition.figure not in _QUANTILES:
+        return ""
+    known = row.response.quantile(condition.figure)
+    if known.low_ns is None or known.high_ns is None or not known.low_ns <= condition.limit <= known.high_ns:
+        return ""
+    return f", but its 95 % interval, {interval(known)}, holds the limit"
 
 
 def _row(condition: Comparison, summary: Summary) -> CommandSummary:
@@ -91,7 +108,7 @@ def _row(condition: Comparison, summary: Summary) -> CommandSummary:
 def _figure_in_words(condition: Comparison, row: CommandSummary, summary: Summary) -> tuple[float | None, str]:
     """A figure's value, None when it is not known, and its text."""
     name = condition.figure
-    if name in ("p50", "p90", "p95", "p99"):
+    if name in _QUANTILES:
         response_quantile = row.response.quantile(name)
         value = math.inf if response_quantile.state == "never" else response_quantile.value_ns
         if response_quantile.state == "too few samples":

@@ -21,6 +21,8 @@ class ConditionResult:
     """The figures of the condition, in words."""
     condition: str = ""
     """The whole condition, as it was given."""
+    is_open: bool = False
+    """Whether the 95 % interval of the deciding figure holds its limit, so that chance decided."""
 
     @property
     def failed(self) -> bool:

@@ -53,7 +53,8 @@ PROFILE_KEYS: Keys = {
 
 def profile_json(profile: Profile) -> str:
     """The profile and its summary as JSON."""
-    return json_document(members_of(profile, PROFILE_KEYS) | {"summary": summary_of(profile)}, PROFILE_KEYS)
+    more = {"summary": summary_of(profile), "warnings": _warnings(profile)}
+    return json_document(members_of(profile, PROFILE_KEYS) | more, PROFILE_KEYS)
 
 
 def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) -> Document:
@@ -68,7 +69,7 @@ def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) ->
         answer=answer,
         further_answers=tuple(further_answers),
         trust=_trust(profile, summary_of(profile)),
-        warnings=tuple(f"lost: {count:,} {what}" for count, what in profile.lost if count),
+        warnings=_warnings(profile),
         about=(_about(profile),),
         sections=tuple(table for table in tables if table is not None),
         notes=(
@@ -78,6 +79,11 @@ def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) ->
             *(("note", note) for note in profile.notes),
         ),
     )
+
+
+def _warnings(profile: Profile) -> tuple[str, ...]:
+    """The samples that the profile has lost."""
+    return tuple(f"lost: {count:,} {what}" for count, what in profile.lost if count)
 
 
 def _late_clock_note(functions: Sequence[str]) -> str:

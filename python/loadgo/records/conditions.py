@@ -90,7 +90,12 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
     machine = folder / MACHINE_FILE
     if machine.exists():
         values = _flat(toml_table(machine.read_text(encoding="utf-8")))
-        conditions = {name: value for name, value in conditions.items() if name not in _MACHINE_FILE_KEYS}
+        prices = ("tariff.",) if any(name.startswith("tariff.") for name in values) else ()
+        conditions = {
+            name: value
+            for name, value in conditions.items()
+            if name not in _MACHINE_FILE_KEYS and not name.startswith(prices)
+        }
         conditions |= {
             f"machine {name}": value for name, value in values.items() if not name.startswith(_KEYS_WITHOUT_EFFECT)
         }

@@ -17,6 +17,7 @@ from loadgo.reporting.simulation_trust import simulation_trust
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
+_PRESENT_MEANING = "the mean number of those who wait at a station or are served by it."
 _EXACT_PERCENT = 0.0005
 """Half-widths of intervals below this many percent are shown as 0: such a figure is exact but for rounding."""
 _REASONS = {"too few": TOO_FEW_TEXT, "too short a run": TOO_FEW_TEXT}
@@ -38,13 +39,13 @@ _ENDS = {
 
 def simulation_json(simulation: Simulation) -> str:
     """All fields as JSON. Times are seconds, and a figure without a value has the reason in `lacking`."""
-    return json_document(members_of(simulation, JSON_KEYS), JSON_KEYS)
+    return json_document({**members_of(simulation, JSON_KEYS), "warnings": _warnings(simulation)}, JSON_KEYS)
 
 
 def simulation_document(simulation: Simulation) -> Document:
     """The document of a simulation."""
     title = simulation.title
-    warnings = (*simulation.fit_warnings, *_warnings(simulation))
+    warnings = _warnings(simulation)
     return Document(
         title=title,
         answer=simulation_answer(simulation),
@@ -52,7 +53,7 @@ def simulation_document(simulation: Simulation) -> Document:
         warnings=warnings,
         about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
-        notes=tuple(("Laws", line) for line in _laws(simulation)),
+        notes=(("present", _PRESENT_MEANING), *(("Laws", line) for line in _laws(simulation))),
     )
 
 
@@ -84,12 +85,13 @@ def _in_words(
     return "" if figure.value is None else f"{form(figure.value)}{f' ({half_width})' if half_width else ''}"
 
 
-def _warnings(simulation: Simulation) -> list[str]:
-    """The warnings about the end of the run, and about Little's law."""
+def _warnings(simulation: Simulation) -> tuple[str, ...]:
+    """The warnings about the fit of the machine, about the end of the run, and about Little's law."""
     warnings = [f"{simulation.until} was NOT reached."] if simulation.end == "most" else []
     audit = simulation.little
     is_doubtful = audit is not None and audit.verdict in ("broken", "not steady")
-    return [*warnings, *(_audit(audit)[:1] if audit is not None and is_doubtful else [])]
+    of_law = _audit(audit)[:1] if audit is not None and is_doubtful else []
+    return (*simulation.fit_warnings, *warnings, *of_law)
 
 
 def _about(simulation: Simulation) -> str:

@@ -10,8 +10,9 @@ import polars as pl
 from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.quick_drawing import quick_drawing
+from loadgo.notation.figures import setting
 from loadgo.reproduction.models.values import Plot
-from loadgo.reproduction.reproduce import ReproducedDocument
+from loadgo.reproduction.reproduce import ReproducedDocument, ReproducedTotal
 from loadgo.reproduction.words import ratio_chart_name
 
 _VERDICT_COLORS = {"within": ACCENT_COLOR, "one run": "#b07d1a", "outside": "#c23b3b", "misprint": "#a35fc0"}
@@ -39,8 +40,9 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
             "verdict": cell.verdict,
         }
         for key, cell in reproduced.cells.items()
-        if cell.ours is not None and cell.ours.mark == "predicted" and cell.ratio
+        if cell.verdict in _VERDICT_COLORS and cell.ratio
     ]
+    rows += [_total_row(total) for total in reproduced.totals if _is_judged(total) and total.ratio]
     if not rows:
         return None
     frame = pl.DataFrame(rows)
@@ -67,12 +69,38 @@ def _ratio_chart(reproduced: ReproducedDocument) -> Chart | None:
         )
     )
     line_at_one = alt.Chart(pl.DataFrame({"one": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(x=alt.X("one:Q"))
-    caption = f"{len(rows)} predicted figures; at the dashed line, ours equals the printed figure."
+    caption = f"{_how_many(reproduced, len(rows))}; at the dashed line, ours equals the printed figure."
     if beyond := sum(row["ratio"] != row["drawn"] for row in rows):
-        caption += f" {beyond} of them, off by a factor of more than {_MOST_DRAWN_RATIO:g}, are drawn at the edge."
+        drawn = "is drawn" if beyond == 1 else "are drawn"
+        caption += f" {beyond} of them, off by a factor of more than {_MOST_DRAWN_RATIO:g}, {drawn} at the edge."
     height = max(60, 40 * frame["where"].n_unique())
     name = ratio_chart_name(reproduced.document.name)
     return chart_of(name, "What was predicted", caption, line_at_one + points, height)
+
+
+def _is_judged(total: ReproducedTotal) -> bool:
+    return total.rule is not None and total.verdict in _VERDICT_COLORS
+
+
+def _total_row(total: ReproducedTotal) -> dict[str, Any]:
+    ratio = total.ratio or 0.0
+    return {
+        "figure": total.total.label,
+        "where": "totals",
+        "ratio": ratio,
+        "drawn": min(max(ratio, 1 / _MOST_DRAWN_RATIO), _MOST_DRAWN_RATIO),
+        "printed": setting(total.printed),
+        "verdict": total.verdict,
+    }
+
+
+def _how_many(reproduced: ReproducedDocument, drawn: int) -> str:
+    """The number of predicted figures that are drawn, and why the others are not."""
+    predicted = reproduced.count("within", "outside", "misprint")
+    if drawn == predicted:
+        return f"{drawn} predicted figures"
+    no_ratio = f"{predicted - drawn} {'has' if predicted - drawn == 1 else 'have'} no ratio to draw"
+    return f"{drawn} of {predicted} predicted figures ({no_ratio}: 0 is printed, or a range that holds ours)"
 
 
 def _domain(frame: pl.DataFrame) -> tuple[float, float]:

@@ -108,12 +108,6 @@ class SpeedupMore(TypedDict):
     waterfalls: Sequence[Waterfall]
 
 
-class CapacityMore(TypedDict):
-    """Members of a capacity's JSON beside its fields."""
-
-    warnings: Sequence[str]
-
-
 class ExperimentJson(TypedDict):
     """An experiment of pairs of runs."""
 

@@ -121,6 +121,7 @@ class CommandTransferMore(TransferCosts):
     """Members of a command's transfer beside its fields."""
 
     prices: Prices
+    warnings: Sequence[str]
 
 
 class TransferJson(TypedDict):
@@ -132,3 +133,4 @@ class TransferJson(TypedDict):
     left_out: Sequence[str]
     stopped: bool
     prices: Prices
+    warnings: Sequence[str]

@@ -57,7 +57,13 @@ class FitJson(TypedDict):
     hint: str
 
 
-class ProfileMore(TypedDict):
+class WarningsMore(TypedDict):
+    """The warnings that stand over the page of a result, beside its fields."""
+
+    warnings: Sequence[str]
+
+
+class ProfileMore(WarningsMore):
     """Members of a profile's JSON beside its fields."""
 
     summary: ProfileSummary
@@ -71,7 +77,7 @@ class MeteredRunMore(TypedDict):
     cost: float | None
 
 
-class ReadyMore(TypedDict):
+class ReadyMore(WarningsMore):
     """Members of a ready message's JSON beside its fields."""
 
     figures: Mapping[str, Mapping[str, FigureSpread]]

@@ -6,13 +6,18 @@ machine may make the capacity another one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, unanswered_in_words, verdict_in_words
-from loadgo.notation.figures import capitalized, counted, people
+from loadgo.notation.figures import capitalized, counted, number, people
 from loadgo.running.prepared import is_host
 from loadgo.sizing.curve import ENDED_EARLY
 from loadgo.sizing.neighbours import is_quiet, other_work_doubts
-from loadgo.sizing.results import Capacity
+from loadgo.sizing.results import Capacity, TrialRecord
 from loadgo.stats.student import INTERVAL_CONFIDENCE
+
+_MOST_LATE_SHARE = 0.01
+"""From this share of late lines on, the trust names them. A run's p99 of lateness is then late."""
 
 
 def capacity_trust(capacity: Capacity, *, is_warned: bool) -> str:
@@ -53,10 +58,23 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
     if unsteady:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
     reasons += _unanswered(capacity)
+    reasons += late_driver(capacity.each_trial)
     doubt = capacity.fit_doubt
     if doubt is not None and doubt.fitted_users:
         reasons.append(fitted_doubt(doubt.fitted_users))
     return reasons
+
+
+def late_driver(trials: Sequence[TrialRecord]) -> list[str]:
+    """The reason that the driver was late in trials that the answer uses, as their own reports warn.
+
+    A trial in which a few lines were late is valid, since a response is measured from its own sending.
+    """
+    used = [trial for trial in trials if trial.used and trial.valid]
+    late, lines = sum(trial.late for trial in used), sum(trial.interactions for trial in used)
+    if not lines or late / lines <= _MOST_LATE_SHARE:
+        return []
+    return [f"the driver sent {number(late)} of {number(lines)} lines late"]
 
 
 def _unanswered(capacity: Capacity) -> list[str]:

@@ -36,12 +36,15 @@ JSON_KEYS: Keys = {
 }
 """The JSON keys of a sweep, type by type."""
 
+_TIMES_MEANING = (
+    "mean, p50 to p99: of the response time. A store, such as a disk, may be full where processors are not."
+)
 _SPARE_COLUMNS = {"mean": 3, "p50": 4, "p90": 1, "p95": 5, "p99": 2, "throughput": 1, "busy": 2}
 
 
 def sweep_json(sweep: Sweep) -> str:
     """The configurations as one JSON object in full precision: times in seconds, null for what is unknown."""
-    return json_document(members_of(sweep, JSON_KEYS), JSON_KEYS)
+    return json_document({**members_of(sweep, JSON_KEYS), "warnings": _warnings(sweep)}, JSON_KEYS)
 
 
 def sweep_document(sweep: Sweep) -> Document:
@@ -139,9 +142,9 @@ def _notes(sweep: Sweep) -> list[str]:
     if sweep.repeated:
         notes.append(f"{counted(sweep.repeated, 'batch').replace('batchs', 'batches')} computed again: a worker ended.")
     lacking = [name for name in _SPARE_COLUMNS if name != sweep.measure and _is_known(name, sweep.configurations)]
-    having = [f"{name} {number(computed - without)}" for name in lacking if (without := sweep.points_without(name))]
+    having = [f"{name} in {number(computed - without)}" for name in lacking if (without := sweep.points_without(name))]
     if having:
-        notes.append(f"Of {counted(computed, 'computed point')}, these numbers have a figure: {', '.join(having)}.")
+        notes.append(f"Not known in all of the {counted(computed, 'computed point')}: {', '.join(having)} alone.")
     notes.append("Intervals are of 95 %: from the scatter of the seeds, or with one seed from that of its run.")
     return notes
 
@@ -164,10 +167,10 @@ def _tables(sweep: Sweep) -> list[Table]:
     columns += [_values(name, rows, spare) for name, spare in others.items() if _is_known(name, rows)]
     if any(row.figures["errors"].value for row in rows if "errors" in row.figures):
         columns.append(_values("errors", rows))
-    table = Table("Configurations", tuple(columns), name_width=None)
+    table = Table("Configurations", tuple(columns), name_width=None, foot=_TIMES_MEANING)
     if len(rows) <= MOST_TABLE_ROWS:
         return [table]
-    foot = f"{len(rows) - MOST_TABLE_ROWS:,} more configurations are in the other formats."
+    foot = f"{len(rows) - MOST_TABLE_ROWS:,} more configurations are in the other formats.\n{_TIMES_MEANING}"
     return [table.with_rows(range(MOST_TABLE_ROWS), foot).placed("short"), table.placed("full")]
 
 
@@ -177,7 +180,8 @@ def _is_known(name: str, rows: Sequence[Configuration]) -> bool:
 
 def _values(name: str, rows: Sequence[Configuration], spare: int = 0) -> Column:
     values = (row.figures[name].value if name in row.figures else None for row in rows)
-    return Column(name, tuple(value_in_words(name, value) for value in values), spare=spare)
+    heading = "processors busy" if name == "busy" else name
+    return Column(heading, tuple(value_in_words(name, value) for value in values), spare=spare)
 
 
 def _intervals(name: str, rows: Sequence[Configuration]) -> Column:

@@ -45,7 +45,7 @@ _NAMED_ROWS = 12
 
 def apart_json(breakdown: Apart) -> str:
     """The analysis as one JSON object, with numbers unrounded."""
-    return json_document(members_of(breakdown, JSON_KEYS), JSON_KEYS)
+    return json_document({**members_of(breakdown, JSON_KEYS), "warnings": _warnings(breakdown.table)}, JSON_KEYS)
 
 
 def apart_document(breakdown: Apart) -> Document:

@@ -45,12 +45,13 @@ def _trust(transfer: CommandTransfer) -> str:
 
 def command_json(transfer: CommandTransfer, prices: Prices) -> str:
     """A command's transfer as one JSON object: numbers unrounded, null for what is not known."""
-    costs = {
+    more = {
         "cost_megabit": transfer.cost(prices.cpu_hour, BITS_PER_MEGABIT),
         "cost_gigabyte": transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE),
         "prices": prices,
+        "warnings": _warnings(transfer),
     }
-    return json_document(members_of(transfer, JSON_KEYS) | costs, JSON_KEYS)
+    return json_document(members_of(transfer, JSON_KEYS) | more, JSON_KEYS)
 
 
 def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:

@@ -95,6 +95,7 @@ def transfer_json(transferred: Transferred, prices: Prices) -> str:
         "left_out": transferred.left_out,
         "stopped": transferred.stopped,
         "prices": prices,
+        "warnings": transfer_warnings(transferred),
     }
     return json_document(members, JSON_KEYS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from loadgo.documents.as_json import json_document
+from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
@@ -34,7 +34,7 @@ def presentation(verification: Verification, *, full: bool = True) -> Presentati
     """The parts of a verification. Without `full`, the document has neither the sheet nor the hashes."""
     return Presentation(
         lambda: verification_document(verification, full=full),
-        lambda: json_document({key: getattr(verification, key) for key in JSON_KEYS[Verification].split()}, JSON_KEYS),
+        lambda: verification_json(verification),
         {
             "checks": lambda: frame_of(verification.checks, CHECK_KEYS),
             "files": lambda: frame_of(verification.files, FILE_KEYS),
@@ -42,6 +42,16 @@ def presentation(verification: Verification, *, full: bool = True) -> Presentati
         },
         answer=lambda: answer(verification),
     )
+
+
+def verification_json(verification: Verification) -> str:
+    """The verification as one JSON object."""
+    return json_document({**members_of(verification, JSON_KEYS), "warnings": _warnings(verification)}, JSON_KEYS)
+
+
+def _warnings(verification: Verification) -> tuple[str, ...]:
+    """The checks that are broken."""
+    return tuple(f"{check.name}: {check.text}" for check in map(_plain, verification.of("broken")))
 
 
 def answer(verification: Verification) -> str:
@@ -82,7 +92,7 @@ def verification_document(verification: Verification, *, full: bool) -> Document
         title=f"verification of {plain(verification.run)}",
         answer=answer(verification),
         trust=_trust(verification),
-        warnings=tuple(f"{check.name}: {check.text}" for check in map(_plain, verification.of("broken"))),
+        warnings=_warnings(verification),
         about=(f"Judged by the rules of loadgo {verification.version}, from the files in {folder}.",),
         sections=tuple(sections),
         notes=tuple(("Doubt", text) for text in verification.doubts),

@@ -199,15 +199,17 @@ def test_each_row_has_the_number_of_its_interactions() -> None:
         "a mean interaction": (720, 624),
     }
     lines = comparison.report(width=100).splitlines()
-    assert any(line.startswith("run") and "240, 144" in line for line in lines)
+    assert any(line.startswith("run") and "240 and 144" in line for line in lines)
     assert json.loads(comparison_json(comparison))["rows"]["rows"][2]["counts"] == [240, 144]
 
 
 def test_a_threshold_is_not_passed_by_what_may_be_chance_though_nothing_can_be_told() -> None:
     comparison = compared({"compile": 1.03, "run": 1.03}, thresholds=thresholds_of("response=1%"))
     assert comparison.rows.whole["response"].verdict == "cannot tell"
-    assert [finding.failed for finding in comparison.findings] == [False]
+    assert [(finding.failed, finding.is_open) for finding in comparison.findings] == [(False, True)]
     assert "which may be chance" in comparison.findings[0].text
+    (wide,) = compared({"compile": 1.0, "run": 1.0}, thresholds=thresholds_of("response=1%")).findings
+    assert (wide.is_open, wide.text.endswith("but its 95 % interval reaches beyond that")) == (True, True)
 
 
 def test_no_time_falls_by_more_than_all_of_it_however_uncertain_the_prediction() -> None:

@@ -49,3 +49,13 @@ def test_the_summary_says_how_many_failed_and_has_a_row_for_each() -> None:
     assert [line[2] for line in lines if line.startswith(("| ✅", "| ❌", "| ❓"))] == ["✅", "❌", "❓"]
     assert checks_summary("loadgo: day", "all well", [], CHECKS[:1]).startswith("### loadgo: day: ✅ all passed")
     assert len(lines) <= 12
+
+
+def test_a_check_that_chance_may_have_decided_is_not_among_all_that_passed() -> None:
+    perhaps = Check("fails if p90 > 1s", "passed", "p90 is 0.9 s, not > 1 s, but its interval holds it", is_open=True)
+    summary = checks_summary("loadgo: day", "well", [], [CHECKS[0], perhaps])
+    assert summary.startswith("### loadgo: day: ❓ none failed, but of 1 of 2 checks the intervals cannot tell\n")
+    assert "all passed" not in summary
+    assert [line[2] for line in summary.splitlines() if line.startswith(("| ✅", "| ❓"))] == ["✅", "❓"]
+    root = ElementTree.fromstring(junit_xml("day", [perhaps]).encode())
+    assert root.find(".//testcase/system-out").text == perhaps.text  # type: ignore[union-attr]

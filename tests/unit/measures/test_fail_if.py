@@ -201,3 +201,19 @@ def test_too_few_samples_say_how_many_there_are_and_how_many_are_needed() -> Non
     assert 2 <= count < 100
     told = found("p99 > 1s", few)
     assert told == ConditionResult(None, f"p99 cannot be told (too few samples: {count} of the 100 that it needs)")
+
+
+def test_a_quantile_whose_interval_holds_the_limit_is_decided_by_chance_and_says_so(summary: Summary) -> None:
+    p90 = summary.everything.response.quantile("p90")
+    assert p90.value_ns is not None
+    assert p90.low_ns is not None
+    assert p90.high_ns is not None
+    within, beyond = (p90.value_ns + p90.high_ns) / 2, 2 * p90.high_ns
+    found_open = found(f"p90 > {within:.3f}ns", summary)
+    assert found_open.holds is False
+    assert found_open.is_open
+    assert "but its 95 % interval, " in found_open.text
+    assert not found(f"p90 > {beyond:.3f}ns", summary).is_open
+    assert found(f"p90 > {within:.3f}ns and p90 > {beyond:.3f}ns", summary).is_open is False
+    assert found(f"p90 > {within:.3f}ns or p90 > {beyond:.3f}ns", summary).is_open
+    assert not found(f"p90 > {within:.3f}ns or count > 0", summary).is_open

@@ -188,3 +188,19 @@ def test_a_chart_of_axes_has_curve_limit_and_area() -> None:
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(ValueError, match="none of"):
         told().report("pdf")
+
+
+def test_the_chart_of_predictions_has_as_many_figures_as_the_text_or_says_why_not() -> None:
+    for reproduced in told().documents:
+        predicted = reproduced.count("within", "outside", "misprint")
+        (caption,) = (chart.caption for chart in charts(reproduced) if chart.name.startswith("ratios-"))
+        drawn = int(caption.split()[0])
+        if drawn == predicted:
+            assert caption.startswith(f"{predicted} predicted figures; ")
+        else:
+            verb = "has" if predicted - drawn == 1 else "have"
+            start = f"{drawn} of {predicted} predicted figures ({predicted - drawn} {verb} no ratio to draw: "
+            assert caption.startswith(start)
+        assert f"{predicted} predicted" in document_answer(reproduced) or f"{predicted} predictions" in document_answer(
+            reproduced
+        )

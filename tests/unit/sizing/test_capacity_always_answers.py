@@ -326,3 +326,16 @@ def test_the_page_shows_each_trial_and_the_json_always_has_its_keys() -> None:
 def test_a_trial_that_is_not_valid_neither_meets_nor_misses_a_target() -> None:
     assert target_standing(4, [made_trial(4, 400, 0.0, 1)], GOAL) == "met"
     assert target_standing(4, [made_trial(4, 400, 0.0, 1, why=LATE)], GOAL) == "open"
+
+
+@pytest.mark.parametrize(("late", "is_named"), [(9, True), (1, False)])
+def test_a_driver_that_was_late_in_trials_that_count_lowers_the_trust(late: int, is_named: bool) -> None:
+    record = TrialRecord(
+        users=7, name="a", seconds=15.0, interactions=400, standing="met", others=0.01, used=True, valid=True,
+        why="", cut_short=False, interrupted=False, censored=0, late=late, unclear=0,
+    )  # fmt: skip
+    shown = replace(capacity_of(exacts(5, 15, 25)), each_trial=(record,))
+    trust = " ".join(str(shown.report("text", width=200)).split()).partition("Trust: ")[2]
+    assert (f"the driver sent {late} of 400 lines late" in trust) == is_named
+    unused = replace(shown, each_trial=(replace(record, used=False),))
+    assert "lines late" not in str(unused.report("text", width=200))

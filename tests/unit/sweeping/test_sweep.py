@@ -274,7 +274,8 @@ def test_points_without_the_figure_are_counted_in_every_format(tmp_path: Path) -
     assert re.search(r"with 2 users at processors\.speed=2", text)
     least = min(swept.configurations, key=lambda row: row.figures["mean"].value)
     assert f"; from {least.figures['mean'].points} of 8 points) with 2 users" in swept.in_words
-    assert f"Of 48 computed points, these numbers have a figure: throughput {48 - without}" in text
+    (known,) = re.findall(r"Not known in all of the 48 computed points: ([^.]*) alone\.", text)
+    assert f"throughput in {48 - without}" in known
     from_json = json.loads(str(swept.report("json")))["configurations"]
     assert [row["figures"]["mean"]["points"] for row in from_json] == [*swept.frame("configurations")["mean_points"]]
     assert f"{without} points of 48 without this figure are left out." in str(swept.report("html"))

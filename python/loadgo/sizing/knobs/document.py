@@ -33,7 +33,7 @@ JSON_KEYS: dict[type, str] = {
 
 def knob_json(answered: KnobCapacity) -> str:
     """The result as one JSON object in full precision."""
-    return json_document(members_of(answered, JSON_KEYS), JSON_KEYS)
+    return json_document({**members_of(answered, JSON_KEYS), "warnings": _warnings(answered)}, JSON_KEYS)
 
 
 def knob_document(answered: KnobCapacity) -> Document:
@@ -44,7 +44,6 @@ def knob_document(answered: KnobCapacity) -> Document:
 
         return knob_charts(answered)
 
-    doubts = knob_doubts(answered)
     targets = "; ".join(target.text for target in answered.targets)
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
     load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
@@ -53,12 +52,16 @@ def knob_document(answered: KnobCapacity) -> Document:
     return Document(
         title=f"{answered.knob.text} that keeps the targets",
         answer=answered.in_words,
-        warnings=(*answered.limit_warnings, *doubts),
-        trust=knob_trust(answered, is_warned=bool(doubts)),
+        warnings=_warnings(answered),
+        trust=knob_trust(answered, is_warned=bool(knob_doubts(answered))),
         about=(load, f"targets: {targets}"),
         sections=(*curve, *knob_pictures(answered), Charts(charts), *(files if answered.recommended else ())),
         notes=tuple(_notes(answered)),
     )
+
+
+def _warnings(answered: KnobCapacity) -> tuple[str, ...]:
+    return (*answered.limit_warnings, *knob_doubts(answered))
 
 
 def _item(file: RecommendedFile) -> tuple[str, ...]:

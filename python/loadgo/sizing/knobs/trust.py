@@ -7,6 +7,7 @@ from loadgo.notation.figures import counted, share
 from loadgo.sizing.document import STOPPED_WARNING
 from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.neighbours import busy_warning, neighbours_of, other_work_doubts
+from loadgo.sizing.trust import late_driver
 
 
 def knob_doubts(answered: KnobCapacity) -> list[str]:
@@ -41,7 +42,11 @@ def _against(answered: KnobCapacity, *, is_warned: bool) -> list[str]:
     if answered.end == "found" and answered.interval is not None and set(answered.interval) <= set(answered.values):
         reasons.append("its ends are two values that were tried, and have no confidence")
     neighbours = neighbours_of(answered.each_trial)
-    return [*reasons, *other_work_doubts(neighbours, answered.on, is_warned=is_warned)]
+    return [
+        *reasons,
+        *late_driver(answered.each_trial),
+        *other_work_doubts(neighbours, answered.on, is_warned=is_warned),
+    ]
 
 
 def _grounds(answered: KnobCapacity) -> list[str]:
