@@ -11,7 +11,7 @@ import numpy as np
 
 from loadgo.comparison.two_way import Spread, reach_of, spread_of_both, spread_of_resamples
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, is_within_margin
-from loadgo.stats.anytime import observations_needed
+from loadgo.stats.repeated_interval import observations_needed
 from loadgo.stats.resample import Floats, Interval, difference_interval, positive_interval, quantile_interval, wider
 from loadgo.stats.student import student_reach
 

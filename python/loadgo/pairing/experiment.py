@@ -21,7 +21,7 @@ from loadgo.hosts.fleet import is_fleet, read_fleet, user_ranges
 from loadgo.notation.figures import counted, in_words, seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
-from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
+from loadgo.pairing.results import DEFAULT_MOST_PAIRS, End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
 from loadgo.records.run_file import make_folder
@@ -41,7 +41,7 @@ from loadgo.running.prepared import (
 )
 from loadgo.running.run import Run, load_options, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
-from loadgo.stats.anytime import FEWEST_OBSERVATIONS
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
 
 USUAL_LOAD = Load(duration=10.0)
 """The load by default: each run types for ten seconds after its warm-up."""
@@ -49,8 +49,6 @@ DECISIVE_MEASURES = ("response", "cpu")
 """The measures that need a verdict by default."""
 USUAL_LOGIN = "sh"
 """The log-in of a script that names none: a shell on this host."""
-DEFAULT_MOST_PAIRS = 30
-"""The largest number of pairs by default."""
 MOST_LEFT_OUT_RUNS = 6
 """After this many runs that were left out, the experiment ends with what is known."""
 
@@ -105,8 +103,8 @@ def ab(
         loadgo.errors.Refused: The command before a run fails.
         loadgo.errors.LoadgoError: As `loadgo.run` raises them.
 
-    The runs of a pair have the same seed, and their order is random. `loadgo.stats.anytime` has the sources of the
-    intervals.
+    The runs of a pair have the same seed, and their order is random. `loadgo.stats.repeated_interval` has the
+    sources of the intervals.
     """
     if load is USUAL_LOAD and ("passes" in plain or "until" in plain):
         load = Load()
@@ -204,7 +202,7 @@ class _RunningExperiment:
                 self.firsts.append(first)
                 return
             figures[letter] = figures_of(finished)
-        pair = Pair(seed, first, figures["A"], figures["B"])
+        pair = Pair(seed, first, figures["A"], figures["B"], self._progress(len(self.experiment.pairs) + 1))
         self.experiment = replace(self.experiment, pairs=(*self.experiment.pairs, pair))
 
     def _draw_firsts(self) -> Letter:
@@ -223,11 +221,23 @@ class _RunningExperiment:
             return "most pairs"
         if len(experiment.left_out) >= MOST_LEFT_OUT_RUNS:
             return "left out too often"
-        spent_s = time.monotonic() - self.began
-        pair_s = spent_s / max(1, len(experiment.pairs) + len(experiment.left_out))
-        if self.limit_s is not None and experiment.pairs and spent_s + pair_s > self.limit_s:
+        if experiment.pairs and self._is_time_up(len(experiment.pairs)):
             return "time limit"
         return None
+
+    def _progress(self, pairs: int) -> float:
+        """The part of the experiment that is over after so many pairs: 1 if no further pair may begin."""
+        if pairs >= self.most_pairs or self._is_time_up(pairs):
+            return 1.0
+        spent_share = 0.0 if self.limit_s is None else (time.monotonic() - self.began) / self.limit_s
+        return max(pairs / self.most_pairs, spent_share)
+
+    def _is_time_up(self, pairs: int) -> bool:
+        """Whether a pair that begins now would end after the time limit, by the mean time of so many pairs."""
+        if self.limit_s is None:
+            return False
+        spent_s = time.monotonic() - self.began
+        return spent_s + spent_s / max(1, pairs + len(self.experiment.left_out)) > self.limit_s
 
     def _prepare(self, letter: Letter, stop: StopRequest) -> None:
         """Runs the command before a run. If an interrupt ends the command too, the command has not failed."""

@@ -14,9 +14,11 @@ from loadgo.notation.margin import is_within_margin
 from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.running.load import Load
-from loadgo.stats.anytime import FEWEST_OBSERVATIONS, anytime_interval, observations_needed
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, observations_needed, repeated_interval
 from loadgo.stats.resample import Interval
 
+DEFAULT_MOST_PAIRS = 30
+"""The largest number of pairs by default."""
 MOST_FORECAST_PAIRS = 1000
 """The largest number of pairs in a forecast; for a margin that needs more, there is none."""
 
@@ -34,6 +36,8 @@ class Pair:
     """The variant that ran first."""
     a: RunFigures
     b: RunFigures
+    progress: float
+    """The part of the experiment's pairs, or of its time, that was over after the pair: 1 if no pair follows."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Change:
     """The command; None for all commands together."""
     logs: tuple[float, ...]
     """The logarithm of B's figure over A's, pair by pair."""
+    progress: tuple[float, ...]
+    """The part of the experiment that was over after each of these pairs."""
     a: float
     """The geometric mean of A's figures."""
     margin: float
@@ -72,7 +78,7 @@ class Change:
     @property
     def interval(self) -> Interval | None:
         """The interval of `relative`, which holds at whatever pair the experiment stops. None with too few pairs."""
-        logs = anytime_interval(self.logs)
+        logs = repeated_interval(self.logs, self.progress)
         return None if logs is None else Interval(math.expm1(logs.low), math.expm1(logs.high))
 
     @property
@@ -152,7 +158,7 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
         return bool(verdicts) and "cannot tell" not in verdicts
 
     def _change(self, measure: str, command: str | None) -> Change | None:
-        logs, a_logs = [], []
+        logs, a_logs, progress = [], [], []
         for pair in self.pairs:
             means = pair.a.commands.get(command) if command is not None else None
             before = pair.a.whole[measure] if command is None else means and means.mean(measure)
@@ -160,9 +166,11 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
             if ratio is not None and before:
                 logs.append(ratio)
                 a_logs.append(math.log(before))
+                progress.append(pair.progress)
         if not logs:
             return None
-        return Change(measure, command, tuple(logs), math.exp(math.fsum(a_logs) / len(a_logs)), self.margin)
+        a = math.exp(math.fsum(a_logs) / len(a_logs))
+        return Change(measure, command, tuple(logs), tuple(progress), a, self.margin)
 
 
 def _known(changes: Iterable[Change | None]) -> tuple[Change, ...]:

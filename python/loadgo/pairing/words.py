@@ -16,7 +16,7 @@ from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
-from loadgo.stats.anytime import FEWEST_OBSERVATIONS
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
 
 
 def answer(experiment: Experiment) -> str:
