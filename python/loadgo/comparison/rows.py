@@ -33,13 +33,14 @@ from loadgo.comparison.difference import (
     Resampled,
     are_two_independent_ways,
     difference_of,
+    interval_of_counts,
 )
 from loadgo.comparison.side import COMPARED_MEASURES, Side
-from loadgo.comparison.two_way import Spread, spread_of_rows
+from loadgo.comparison.two_way import MOST_COUNT_STRETCHES, Spread, spread_of_counts, spread_of_rows
 from loadgo.errors import BadArgument
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE
 from loadgo.records.interactions import span_in_waits
-from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, too_short
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, stretch_count, too_short
 
 MOST_LINES = 40
 """Most lines in all passes for which rows are lines. With more lines, rows are commands."""
@@ -99,6 +100,8 @@ class _Plan:
     """Whether units are resampled in pairs: they typed the same, and have the same seeds."""
     same_draws: bool
     """Whether both sides are simulated with the same seeds, so that users draw the same in each interaction."""
+    counts_tell: bool
+    """Whether the throughput's interval is by counts: runs of a fixed time, and users of each side by themselves."""
     keys: pl.DataFrame
     """The rows, with the columns row, pass and line or command, and label."""
 
@@ -186,7 +189,8 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     kinds = (a.kind, b.kind)
     drawn_together = paired and a.seeds == b.seeds
     same_draws = drawn_together and kinds == ("machine", "machine")
-    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, _keys(a, b, chosen, common))
+    counts_tell = unit == "user" and not drawn_together and a.has_fixed_span and b.has_fixed_span
+    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, counts_tell, _keys(a, b, chosen, common))
 
 
 def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
@@ -248,7 +252,8 @@ def _rows(
     total = row(name, "total", list(range(len(passes))))
     rows.append(total)
     cycles = [means.summed("cycle", list(range(len(passes))), mix) for means in group_means]
-    throughput = with_drift(_throughput(resamples, mix, frames), between, cycles)
+    counts = _count_spreads(frames, waits) if plan.counts_tell else (None, None)
+    throughput = with_drift(_throughput(resamples, mix, frames, counts), between, cycles)
     quantiles = {
         measure: with_drift(difference, between, [means.quantiles[measure] for means in group_means])
         for measure, difference in _quantiles(left, right, resamples, bool(extrapolated)).items()
@@ -349,7 +354,25 @@ def _interactions(side: ResampledRows, name: str, indices: list[int], weights: F
     return spread_of_rows(side.means[name][0][indices], variances, degrees, weights)
 
 
-def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.DataFrame, pl.DataFrame]) -> Difference:
+def _count_spreads(frames: Sequence[pl.DataFrame], waits: float) -> tuple[Spread | None, Spread | None]:
+    """The spread of each side's number of interactions."""
+    before, after = (
+        spread_of_counts(
+            frame["moment"].to_numpy(),
+            frame["run"].to_numpy(),
+            stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits, MOST_COUNT_STRETCHES),
+        )
+        for frame in frames
+    )
+    return before, after
+
+
+def _throughput(
+    resamples: list[_ResampledSides],
+    mix: Floats,
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+    counts: tuple[Spread | None, Spread | None],
+) -> Difference:
     """Interactions a second while all users are there: users over the mean time from prompt to prompt."""
     users = [frame.select("run", "user").n_unique() / frame["run"].n_unique() for frame in frames]
     pairs = []
@@ -360,7 +383,8 @@ def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.
             for side, number in zip((a, b), users, strict=True)
         ]
         pairs.append(replace(cycle, before=rates[0], after=rates[1]))
-    return difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
+    by_stretches = difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
+    return replace(by_stretches, interval=interval_of_counts(pairs[0], counts) or by_stretches.interval)
 
 
 def _left_out(a: Side, b: Side, plan: _Plan) -> list[str]:

@@ -147,6 +147,12 @@ class Side:
         return tuple(start.timestamp() for start in starts if start is not None)
 
     @property
+    def has_fixed_span(self) -> bool:
+        """Whether each run lasted a time that was fixed in advance, so that its interactions can be counted."""
+        loads = [tables.conditions.get("load", {}) for tables in self.tables]
+        return bool(loads) and all("duration_s" in load and "until" not in load for load in loads)
+
+    @property
     def has_passes(self) -> bool:
         """Whether the users typed a number of passes, so that each typed the same lines."""
         loads = [tables.conditions.get("load", {}) for tables in self.tables]

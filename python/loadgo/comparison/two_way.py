@@ -8,6 +8,11 @@ J. B. Gelbach and D. L. Miller, Journal of Business & Economic Statistics 29 (20
 The wider of the intervals from users and from stretches is too wide where neither matters: of two uncertain variances
 it takes the larger. Here V(interactions), which is known best, is the least variance. Each of the two adds what it has
 more, at its own Student's t.
+
+Throughput is judged by counts where runs last a fixed time. N interactions in that time have the variance of their
+counts in stretches, times the number of stretches. Times from prompt to prompt that were independent would give the
+same (W. Feller, An Introduction to Probability Theory 2, 1971, section XI.5). But users who wait for one processor make
+each other's times depend on each other: a long think time shortens the queue of the others. The counts contain that.
 """
 
 from __future__ import annotations
@@ -17,9 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.stats.resample import Floats, welch_degrees
+from loadgo.stats.resample import Floats, Integers, welch_degrees
 from loadgo.stats.student import student_reach
 
+MOST_COUNT_STRETCHES = 12
+"""Most stretches of a run whose interactions are counted. Shorter ones would cut too many interactions."""
 MOST_DEGREES = 1000
 """Degrees of freedom beyond which Student's t no longer changes."""
 
@@ -62,6 +69,26 @@ def spread_of_rows(means: Floats, variances: Floats, degrees: Floats, weights: F
         return None
     squares = float((parts**2 / degrees).sum())
     return Spread(float(parts.sum()) / total**2, int(parts.sum() ** 2 / squares) if squares > 0 else MOST_DEGREES)
+
+
+def spread_of_counts(moments: Floats, runs: Integers, stretches: int) -> Spread | None:
+    """The spread of the number of interactions that were sent at these `moments` of their `runs`, from 0 to 1.
+
+    None with fewer than two stretches, or without interactions.
+    """
+    units, run_indices = np.unique(runs, return_inverse=True)
+    cells = run_indices * stretches + np.clip((moments * stretches).astype(np.int64), 0, stretches - 1)
+    counts = np.bincount(cells, minlength=len(units) * stretches).astype(np.float64)
+    total, number = float(counts.sum()), len(counts)
+    if number < 2 or not total:
+        return None
+    return Spread(number * float(counts.var(ddof=1)) / total**2, number - 1)
+
+
+def reach_of_counts(counts: Spread, interactions: Spread, users: Spread) -> float:
+    """How far the 95 % interval of the logarithm of a throughput reaches to either side."""
+    excess = users.reach**2 * max(users.variance - interactions.variance, 0.0)
+    return math.sqrt(counts.reach**2 * counts.variance + excess)
 
 
 def reach_of(interactions: Spread, users: Spread, stretches: Spread) -> float:

@@ -113,6 +113,7 @@ def _figures(members: Mapping[str, Any]) -> RunFigures:
         tuple(map(str, members.get("fit_warnings", ()))),
         limit_warnings=tuple(map(str, members.get("limit_warnings", ()))),
         is_elsewhere=bool(members.get("elsewhere", False)),
+        reference_ns=_number(members.get("reference_ns")),
     )
 
 

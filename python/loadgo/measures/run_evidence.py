@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.measures.other_work import OtherWork
+from loadgo.measures.other_work import OtherWork, judged_together
 from loadgo.measures.run_warnings import RunFacts, facts_of
 from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, unanswered_in_words
 from loadgo.notation.figures import counted, duration, number, share
@@ -42,10 +42,11 @@ def _unanswered(facts: Sequence[RunFacts]) -> list[str]:
 
 def _other_work(facts: Sequence[RunFacts]) -> list[str]:
     """The reason that other programs give, if they had a part of the time that is no warning."""
-    works = [run.other_work for run in facts if run.other_work is not None and run.other_work.level == "partly busy"]
-    if not works:
+    works = judged_together(run.other_work for run in facts)
+    partly = [work for work in works if work is not None and work.level == "partly busy"]
+    if not partly:
         return []
-    most = max(works, key=lambda work: work.share)
+    most = max(partly, key=lambda work: work.share)
     up_to = "up to " if len(facts) > 1 and not most.at_most else ""
     return [f"other programs had {up_to}{most.in_words} of the processors' time"]
 

@@ -21,6 +21,7 @@ from loadgo.hosts.fleet import is_fleet, read_fleet, user_ranges
 from loadgo.notation.figures import counted, in_words, seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
+from loadgo.pairing.reference import ReferenceWork
 from loadgo.pairing.results import DEFAULT_MOST_PAIRS, End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
@@ -67,6 +68,7 @@ def ab(
     time_limit: float | str | None = None,
     tariff: str = "default",
     out: str | Path | None = None,
+    reference: bool = True,
     progress: Progress | None = None,
     run_progress: ReportProgress | None = None,
     **plain: Unpack[LoadKeywords],
@@ -90,6 +92,8 @@ def ab(
         time_limit: The longest time of the experiment, in seconds or as a text such as `3min`.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
         out: The new folder of all runs and of `experiment.json`. By default one in `runs/`.
+        reference: Whether a reference work runs beside each run on this host, so that processor time is compared at
+            equal speed of the processors. It takes about 2 % of them.
         progress: A function that is called with a line of text after each pair.
         run_progress: A function that is called about three times a second with the state of the present run: a dict
             as `loadgo.run` reports it, with the pair and the variant as `step`.
@@ -125,7 +129,8 @@ def ab(
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
     running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress, sudo=sudo)
-    with keep_connections(), failed_runs_named(out):
+    is_here = variants["A"].on == variants["B"].on == THIS_HOST
+    with keep_connections(), failed_runs_named(out), ReferenceWork(is_used=reference and is_here) as running.reference:
         return running.all_pairs()
 
 
@@ -152,6 +157,7 @@ class _RunningExperiment:
         self.limit_s = limit_s
         self.run_progress = run_progress
         self.sudo = sudo
+        self.reference: ReferenceWork | None = None
         self.began = time.monotonic()
         self.attempts = 0
         self.order = random.Random(experiment.load.seed)
@@ -201,7 +207,7 @@ class _RunningExperiment:
                 self.experiment = replace(self.experiment, left_out=(*self.experiment.left_out, left_out))
                 self.firsts.append(first)
                 return
-            figures[letter] = figures_of(finished)
+            figures[letter] = figures_of(finished, self.reference)
         pair = Pair(seed, first, figures["A"], figures["B"], self._progress(len(self.experiment.pairs) + 1))
         self.experiment = replace(self.experiment, pairs=(*self.experiment.pairs, pair))
 

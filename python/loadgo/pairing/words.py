@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from loadgo.comparison.figures import Notation, notation_of, percent_interval, relative_change
-from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
+from loadgo.measures.other_work import OtherWork, judged_together, shows_programs_on
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, in_words, people, rate, share
 from loadgo.notation.margin import margin_in_words
@@ -147,8 +147,8 @@ def _other_mixes(experiment: Experiment) -> list[str]:
 def _busy(experiment: Experiment) -> list[str]:
     """A warning if the host was busy with other things in some runs."""
     runs = [*_runs(experiment.pairs, "A"), *_runs(experiment.pairs, "B")]
-    shares = [run.others_share for run in runs if run.others_share is not None]
-    busy = [other for other in shares if other > BUSY_SHARE]
+    works = judged_together(OtherWork(run.others_share) for run in runs if run.others_share is not None)
+    busy = [work.share for work in works if work is not None and work.level == "busy"]
     if not busy or not is_host(experiment.a.on):
         return []
     times = (

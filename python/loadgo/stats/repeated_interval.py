@@ -26,6 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED, adjusted_mean
 from loadgo.stats.resample import Floats, Interval
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
 
@@ -42,24 +43,25 @@ _MOST_KEPT_COURSES = 4
 _SEED = 19830701
 
 
-def repeated_interval(values: Sequence[float], progress: Sequence[float]) -> Interval | None:
+def repeated_interval(
+    values: Sequence[float], progress: Sequence[float], covariate: Sequence[float] | None = None
+) -> Interval | None:
     """The interval of the mean of `values`, which are independent and about normal; None if there are too few.
 
     `progress` is the part of the experiment that was over after each value, from 0 to 1. It must not depend on the
-    values.
+    values. With a `covariate` it is the mean at its value 0, as `adjusted_mean` has it.
     """
-    count = len(values)
-    if count < FEWEST_OBSERVATIONS:
+    if len(values) < FEWEST_OBSERVATIONS:
         return None
-    mean = math.fsum(values) / count
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    width = half_width(deviation, progress)
-    return None if math.isinf(width) else Interval(mean - width, mean + width)
+    mean, reach = adjusted_mean(values, covariate), _reach(tuple(progress), covariate is not None)
+    if math.isinf(reach):
+        return None
+    return Interval(mean.value - reach * mean.error, mean.value + reach * mean.error)
 
 
 def half_width(deviation: float, progress: Sequence[float]) -> float:
     """Half the width of the last interval of observations with this standard deviation; infinite with too few."""
-    reach = _reach(tuple(progress))
+    reach = _reach(tuple(progress), False)
     return math.inf if math.isinf(reach) else reach * deviation / math.sqrt(len(progress))
 
 
@@ -82,49 +84,68 @@ def observations_needed(deviation: float, width: float, most: int) -> int | None
 
 
 class _SimulatedExperiments:
-    """Experiments of normal observations with the mean 0, as far as one course of looks has come."""
+    """Experiments of normal observations with the mean 0, as far as one course of looks has come.
 
-    def __init__(self) -> None:
+    With a covariate, that is normal too, and t is that of the mean at its value 0.
+    """
+
+    def __init__(self, has_covariate: bool) -> None:
         self.random = np.random.default_rng(_SEED)
+        self.has_covariate = has_covariate
         self.count = 0
-        self.sums: Floats = np.zeros(SIMULATED_EXPERIMENTS)
-        self.squares: Floats = np.zeros(SIMULATED_EXPERIMENTS)
+        self.sums: Floats = np.zeros((5 if has_covariate else 2, SIMULATED_EXPERIMENTS))
+        """The sums of the observations and of their squares, then of the covariate, its squares and the products."""
 
     def bound_after(self, progress: float) -> float:
         """The bound of |t| after one more observation; infinite if nothing may be spent yet.
 
         Experiments that cross it are dropped.
         """
-        drawn = self.random.standard_normal(len(self.sums))
+        value = self.random.standard_normal(self.sums.shape[1])
+        added = [value, value**2]
+        if self.has_covariate:
+            beside = self.random.standard_normal(self.sums.shape[1])
+            added += [beside, beside**2, beside * value]
         self.count += 1
-        self.sums += drawn
-        self.squares += drawn**2
+        self.sums += np.stack(added)
         left = math.floor(SIMULATED_EXPERIMENTS * (1 - (1 - INTERVAL_CONFIDENCE) * min(progress, 1.0) ** SPENDING_POWER))
-        crossing = len(self.sums) - left
-        if self.count < FEWEST_OBSERVATIONS or crossing <= 0:
+        # An experiment that goes on has no plain mean first: an adjusted one would be a second chance to miss.
+        fewest = FEWEST_ADJUSTED if self.has_covariate and progress < 1 else FEWEST_OBSERVATIONS
+        if self.count < fewest or self.sums.shape[1] <= left:
             return math.inf
-        means = self.sums / self.count
-        variances = np.maximum(self.squares - self.count * means**2, 0.0) / (self.count - 1)
-        t = np.abs(means) / np.sqrt(variances / self.count)
+        t = self._t()
         bound = float(np.partition(t, left)[left])
-        inside = t < bound
-        self.sums, self.squares = self.sums[inside], self.squares[inside]
+        self.sums = self.sums[:, t < bound]
         return bound
 
+    def _t(self) -> Floats:
+        """The absolute t of each experiment."""
+        count = self.count
+        means, scatters = self.sums[0] / count, self.sums[1] - self.sums[0] ** 2 / count
+        degrees, spreads = count - 1, np.full(len(means), 1 / count)
+        if self.has_covariate and count >= FEWEST_ADJUSTED:
+            beside, scatters_beside = self.sums[2] / count, self.sums[3] - self.sums[2] ** 2 / count
+            products = self.sums[4] - self.sums[2] * means
+            means = means - products / scatters_beside * beside
+            scatters = scatters - products**2 / scatters_beside
+            degrees, spreads = count - 2, 1 / count + beside**2 / scatters_beside
+        t: Floats = np.abs(means) / np.sqrt(np.maximum(scatters, 0.0) / degrees * spreads)
+        return t
 
-_kept_courses: OrderedDict[tuple[float, ...], _SimulatedExperiments] = OrderedDict()
+
+_kept_courses: OrderedDict[tuple[tuple[float, ...], bool], _SimulatedExperiments] = OrderedDict()
 """The simulated experiments after the latest courses, which the next observation of each continues."""
 
 
 @lru_cache(maxsize=4096)
-def _reach(progress: tuple[float, ...]) -> float:
+def _reach(progress: tuple[float, ...], has_covariate: bool) -> float:
     """How many standard errors the last interval reaches to either side; infinite with too few observations."""
-    simulated, begin, reach = _kept_courses.pop(progress[:-1], None), len(progress) - 1, math.inf
+    simulated, begin, reach = _kept_courses.pop((progress[:-1], has_covariate), None), len(progress) - 1, math.inf
     if simulated is None:
-        simulated, begin = _SimulatedExperiments(), 0
+        simulated, begin = _SimulatedExperiments(has_covariate), 0
     for part in progress[begin:]:
         reach = simulated.bound_after(part)
-    _kept_courses[progress] = simulated
+    _kept_courses[progress, has_covariate] = simulated
     while len(_kept_courses) > _MOST_KEPT_COURSES:
         _kept_courses.popitem(last=False)
     return reach
