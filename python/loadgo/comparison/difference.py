@@ -226,7 +226,7 @@ def interval_of_counts(users: Resampled, counts: tuple[Spread | None, Spread | N
     by_user = [None if values is None else spread_of_resamples(values, units) for values, units in sides]
     if users.paired or None in (*counts, *by_user, *users.interactions) or not before or not after:
         return None
-    spreads = [spread_of_both(*pair) for pair in (counts, users.interactions, by_user)]  # type: ignore[arg-type, misc]
+    spreads = [spread_of_both(*pair) for pair in (counts, users.interactions, by_user)]
     reach = reach_of_counts(*spreads)
     return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
 

@@ -252,8 +252,8 @@ def _rows(
     total = row(name, "total", list(range(len(passes))))
     rows.append(total)
     cycles = [means.summed("cycle", list(range(len(passes))), mix) for means in group_means]
-    counts = _count_spreads(frames, waits) if plan.counts_tell else (None, None)
-    throughput = with_drift(_throughput(resamples, mix, frames, counts), between, cycles)
+    spreads = _count_spreads(frames, waits) if plan.counts_tell else (None, None)
+    throughput = with_drift(_throughput(resamples, mix, frames, spreads), between, cycles)
     quantiles = {
         measure: with_drift(difference, between, [means.quantiles[measure] for means in group_means])
         for measure, difference in _quantiles(left, right, resamples, bool(extrapolated)).items()

@@ -7,7 +7,7 @@ processors' time for each run. Unknown figures are null in the rows and absent f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ from loadgo.measures.account import RunAccount, account_of
 from loadgo.measures.charged_use import charge_expression, shared_holdings
 from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
-from loadgo.measures.other_work import OtherWork, most_other_work, other_work_of
+from loadgo.measures.other_work import Level, OtherWork, most_other_work, other_work_of
 from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
@@ -99,6 +99,8 @@ class Side:
     """The folder of each run. Empty for a printed side."""
     currency: str = ""
     """The sign of the currency of the costs. Empty for a printed side, whose rows have none."""
+    beside: Level = "quiet"
+    """How busy with other things the host of the other side was: nearly equal shares have one level."""
 
     @property
     def run_names(self) -> tuple[str, ...]:
@@ -121,7 +123,8 @@ class Side:
     @property
     def other_work(self) -> OtherWork | None:
         """The other work beside the run with the largest share of it; None if no run measured it."""
-        return most_other_work(zip(self.tables, self.stretches, strict=True))
+        most = most_other_work(zip(self.tables, self.stretches, strict=True))
+        return None if most is None else replace(most, beside=self.beside)
 
     @property
     def run_count(self) -> int:

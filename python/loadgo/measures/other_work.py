@@ -61,7 +61,9 @@ class OtherWork:
     @property
     def level(self) -> Level:
         """`busy`: figures are probably affected. `partly busy`: they may be, or the share is too uncertain."""
-        if self.share - self.error > BUSY_SHARE or (self.beside == "busy" and self.share > KEPT_LIMIT_SHARE * BUSY_SHARE):
+        if self.share - self.error > BUSY_SHARE or (
+            self.beside == "busy" and self.share > KEPT_LIMIT_SHARE * BUSY_SHARE
+        ):
             return "busy"
         noted = NOTED_SHARE * (1.0 if self.beside == "quiet" else KEPT_LIMIT_SHARE)
         return "partly busy" if self.share > noted else "quiet"
@@ -124,7 +126,7 @@ def judged_together(works: Iterable[OtherWork | None]) -> tuple[OtherWork | None
     """The measurements of one result, of which nearly equal ones have one level. None stays None."""
     listed = tuple(works)
     levels = [replace(work, beside="quiet").level for work in listed if work is not None]
-    highest = max(levels, key=LEVELS.index, default="quiet")
+    highest: Level = max(levels, key=LEVELS.index, default="quiet")
     return tuple(None if work is None else replace(work, beside=highest) for work in listed)
 
 

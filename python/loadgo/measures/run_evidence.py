@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.measures.other_work import OtherWork, judged_together
-from loadgo.measures.run_warnings import RunFacts, facts_of
+from loadgo.measures.other_work import OtherWork
+from loadgo.measures.run_warnings import RunFacts, facts_of_runs
 from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, unanswered_in_words
 from loadgo.notation.figures import counted, duration, number, share
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def evidence_of_runs(runs: Sequence[Tables], stretches: Sequence[Stretch]) -> Evidence:
     """The evidence for and against the figures of these runs, from their records and their hosts."""
-    return evidence_of([facts_of(tables, stretch) for tables, stretch in zip(runs, stretches, strict=True)])
+    return evidence_of(facts_of_runs(runs, stretches))
 
 
 def evidence_of(facts: Sequence[RunFacts]) -> Evidence:
@@ -42,11 +42,10 @@ def _unanswered(facts: Sequence[RunFacts]) -> list[str]:
 
 def _other_work(facts: Sequence[RunFacts]) -> list[str]:
     """The reason that other programs give, if they had a part of the time that is no warning."""
-    works = judged_together(run.other_work for run in facts)
-    partly = [work for work in works if work is not None and work.level == "partly busy"]
-    if not partly:
+    works = [run.other_work for run in facts if run.other_work is not None and run.other_work.level == "partly busy"]
+    if not works:
         return []
-    most = max(partly, key=lambda work: work.share)
+    most = max(works, key=lambda work: work.share)
     up_to = "up to " if len(facts) > 1 and not most.at_most else ""
     return [f"other programs had {up_to}{most.in_words} of the processors' time"]
 

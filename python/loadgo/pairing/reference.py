@@ -26,7 +26,7 @@ class ReferenceWork:
     def __init__(self, *, is_used: bool) -> None:
         self._is_used = is_used
         self._process: subprocess.Popen[bytes] | None = None
-        self._lines = tempfile.TemporaryFile()
+        self._lines = tempfile.TemporaryFile()  # noqa: SIM115  it is open until it is left
         self._read_bytes = 0
 
     def __enter__(self) -> ReferenceWork:

@@ -16,6 +16,7 @@ from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
+from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED
 from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
 
 
@@ -250,9 +251,28 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
             f"{margin_in_words(experiment.margin)}. By chance, up to one in twenty rows by command has a verdict.",
         ),
     ]
+    lines += _speed(experiment)
     lines += _other_work(experiment)
     lines += [("Left out", f"{run.folder.name} of {run.letter}: {run.reason}.") for run in experiment.left_out]
     return [*lines, ("Runs", f"are in {experiment.folder}.")]
+
+
+def _speed(experiment: Experiment) -> list[tuple[str, str]]:
+    """A note on the speed of the processors, where a reference work measured it beside the runs."""
+    cpu = experiment.change("cpu")
+    if cpu is None or cpu.reference_logs is None:
+        return []
+    times = in_words([relative_of_pair(min(cpu.reference_logs)), relative_of_pair(max(cpu.reference_logs))])
+    if not cpu.mean.slope:
+        few = f"From {FEWEST_ADJUSTED} pairs on, CPU is compared at equal speed"
+        return [("Speed", f"The time of the same reference work changed by {times} at the extremes. {few}.")]
+    return [
+        (
+            "Speed",
+            "CPU is compared at equal speed of the processors. Between A's and B's run of a pair the time of the same "
+            f"reference work changed by {times} at the extremes, and CPU by {cpu.mean.slope:.2f} times as much.",
+        )
+    ]
 
 
 def _other_work(experiment: Experiment) -> list[tuple[str, str]]:

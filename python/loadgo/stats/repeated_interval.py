@@ -108,7 +108,9 @@ class _SimulatedExperiments:
             added += [beside, beside**2, beside * value]
         self.count += 1
         self.sums += np.stack(added)
-        left = math.floor(SIMULATED_EXPERIMENTS * (1 - (1 - INTERVAL_CONFIDENCE) * min(progress, 1.0) ** SPENDING_POWER))
+        left = math.floor(
+            SIMULATED_EXPERIMENTS * (1 - (1 - INTERVAL_CONFIDENCE) * min(progress, 1.0) ** SPENDING_POWER)
+        )
         # An experiment that goes on has no plain mean first: an adjusted one would be a second chance to miss.
         fewest = FEWEST_ADJUSTED if self.has_covariate and progress < 1 else FEWEST_OBSERVATIONS
         if self.count < fewest or self.sums.shape[1] <= left:

@@ -70,3 +70,24 @@ def test_observations_needed_are_the_first_that_are_enough() -> None:
     assert needed is not None
     assert planned_half_width(0.1, needed) <= 0.05 < planned_half_width(0.1, needed - 1)
     assert observations_needed(10.0, 0.05, 1000) is None
+
+
+def test_a_covariate_that_explains_the_scatter_narrows_the_interval() -> None:
+    chance = random.Random(11)
+    covariate = [chance.gauss(0.0, 0.1) for _ in range(12)]
+    values = [0.1 + beside + chance.gauss(0.0, 0.01) for beside in covariate]
+    plain, adjusted = (repeated_interval(values, evenly(12, 13), used) for used in (None, covariate))
+    assert plain is not None
+    assert adjusted is not None
+    assert adjusted.holds(0.1)
+    assert adjusted.high - adjusted.low < (plain.high - plain.low) / 4
+
+
+def test_with_a_covariate_an_experiment_that_goes_on_has_its_first_interval_after_5_observations() -> None:
+    values, covariate = [0.1, 0.2, 0.15, 0.12, 0.18], [0.0, 0.1, 0.05, 0.01, 0.09]
+    assert repeated_interval(values[:4], evenly(4, 30), covariate[:4]) is None
+    assert repeated_interval(values, evenly(5, 30), covariate) is not None
+    last, plain = (repeated_interval(values[:4], evenly(4, 4), used) for used in (covariate[:4], None))
+    assert last is not None
+    assert plain is not None
+    assert (last.low, last.high) == pytest.approx((plain.low, plain.high), abs=0.002)
