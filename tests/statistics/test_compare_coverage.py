@@ -193,8 +193,11 @@ def queueing(seed: int, users: int, service_ns: float, interactions: int) -> Sid
         rows.append((user, sent_ns / end_ns, free_ns - sent_ns, next_ns - sent_ns))
         heappush(waiting, (next_ns, user))
     owners, moments, responses, cycles = map(np.array, zip(*rows, strict=True))
-    frame = rows_of_run(0, seed, responses.reshape(-1, 1), "edit", cpu=responses, cycle=cycles)
-    frame = frame.with_columns(user=pl.Series(owners).cast(pl.Int64), moment=pl.Series(moments), line=pl.lit(1, pl.Int64))
+    ends = moments + responses / end_ns
+    frame = rows_of_run(0, seed, responses.reshape(-1, 1), "edit", cpu=responses, cycle=cycles, end=ends)
+    frame = frame.with_columns(
+        user=pl.Series(owners).cast(pl.Int64), moment=pl.Series(moments), line=pl.lit(1, pl.Int64)
+    )
     load = {"users": users, "duration_s": end_ns / 1e9}
     tables = replace(closed_loop(2, 5), conditions={"load": load, "system": {"kind": "machine"}})
     stretch = Stretch("all", 0, int(end_ns), len(frame), 0, 0, 0, None)

@@ -358,7 +358,7 @@ def _count_spreads(frames: Sequence[pl.DataFrame], waits: float) -> tuple[Spread
     """The spread of each side's number of interactions."""
     before, after = (
         spread_of_counts(
-            frame["moment"].to_numpy(),
+            frame["end"].to_numpy(),
             frame["run"].to_numpy(),
             stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits, MOST_COUNT_STRETCHES),
         )

@@ -61,9 +61,13 @@ ROW_SCHEMA: dict[str, pl.DataType] = {
     "command": pl.String(),
     "extrapolated": pl.Boolean(),
     "moment": pl.Float64(),
+    "end": pl.Float64(),
     **{name: pl.Float64() for name in COMPARED_MEASURES},
 }
-"""The columns of a side's rows. `moment` is the time at which the line was sent, from 0 to 1 of the stretch."""
+"""The columns of a side's rows. `moment` is the time at which the line was sent, from 0 to 1 of the stretch.
+
+`end` is the time at which it was answered, on the same scale; null if it was not, or is not known.
+"""
 
 
 @dataclass(frozen=True)
@@ -262,6 +266,7 @@ def _rows(
         command=pl.col("command").cast(pl.String),
         extrapolated=~IS_MEASURED,
         moment=_moment(),
+        end=_end(),
         response=pl.col("response_ns").cast(pl.Float64),
         cpu=cpu,
         programs=pl.col("cpu_user_ns").cast(pl.Float64),
@@ -288,6 +293,12 @@ def _moment() -> pl.Expr:
     sent = pl.when(IS_MEASURED).then(pl.col("sent_ns").cast(pl.Float64))
     share = (sent - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
     return share.fill_null(share.mean().over("pass", "line")).fill_null(0.5)
+
+
+def _end() -> pl.Expr:
+    """The time at which a line was answered, on the scale of `_moment`."""
+    sent, ready = (pl.when(IS_MEASURED).then(pl.col(name).cast(pl.Float64)) for name in ("sent_ns", "ready_ns"))
+    return (ready - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
 
 
 def _cycle() -> pl.Expr:

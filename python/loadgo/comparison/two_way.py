@@ -12,7 +12,7 @@ more, at its own Student's t.
 Throughput is judged by counts where runs last a fixed time. N interactions in that time have the variance of their
 counts in stretches, times the number of stretches. Times from prompt to prompt that were independent would give the
 same (W. Feller, An Introduction to Probability Theory 2, 1971, section XI.5). But users who wait for one processor make
-each other's times depend on each other: a long think time shortens the queue of the others. The counts contain that.
+each other's times depend on each other: a long think time shortens the queue of the others. Counts contain that.
 """
 
 from __future__ import annotations
@@ -71,13 +71,19 @@ def spread_of_rows(means: Floats, variances: Floats, degrees: Floats, weights: F
     return Spread(float(parts.sum()) / total**2, int(parts.sum() ** 2 / squares) if squares > 0 else MOST_DEGREES)
 
 
-def spread_of_counts(moments: Floats, runs: Integers, stretches: int) -> Spread | None:
-    """The spread of the number of interactions that were sent at these `moments` of their `runs`, from 0 to 1.
+def spread_of_counts(ends: Floats, runs: Integers, stretches: int) -> Spread | None:
+    """The spread of the number of interactions that ended at these times of their `runs`, cut into `stretches`.
 
-    None with fewer than two stretches, or without interactions.
+    Ends are counted, not beginnings: the think times between blur the steady pace of a processor that is always busy.
+    None with fewer than two stretches, or without ends.
     """
-    units, run_indices = np.unique(runs, return_inverse=True)
-    cells = run_indices * stretches + np.clip((moments * stretches).astype(np.int64), 0, stretches - 1)
+    known = np.isfinite(ends)
+    units, run_indices = np.unique(runs[known], return_inverse=True)
+    times, first, last = ends[known], np.full(len(units), np.inf), np.full(len(units), -np.inf)
+    np.minimum.at(first, run_indices, times)
+    np.maximum.at(last, run_indices, times)
+    parts = (times - first[run_indices]) / np.maximum(last - first, 1e-9)[run_indices]
+    cells = run_indices * stretches + np.clip((parts * stretches).astype(np.int64), 0, stretches - 1)
     counts = np.bincount(cells, minlength=len(units) * stretches).astype(np.float64)
     total, number = float(counts.sum()), len(counts)
     if number < 2 or not total:
