@@ -209,7 +209,7 @@ QUEUES = {
     "8 users, a third busy": (8, 0.04e9, 600),
     "20 users, three quarters busy": (20, 0.04e9, 600),
     "20 users, saturated": (20, 0.08e9, 600),
-    "60 users, saturated": (60, 0.05e9, 1000),
+    "60 users, saturated": (60, 0.05e9, 600),
     "60 users, hardly busy, short": (60, 0.002e9, 300),
 }
 

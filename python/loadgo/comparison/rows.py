@@ -100,8 +100,10 @@ class _Plan:
     """Whether units are resampled in pairs: they typed the same, and have the same seeds."""
     same_draws: bool
     """Whether both sides are simulated with the same seeds, so that users draw the same in each interaction."""
+    fixed_spans: tuple[bool, bool]
+    """Whether the runs of each side lasted a fixed time."""
     counts_tell: bool
-    """Whether the throughput's interval is by counts: runs of a fixed time, and users of each side by themselves."""
+    """Whether the throughput's interval is by counts: the users of each side were drawn by themselves."""
     keys: pl.DataFrame
     """The rows, with the columns row, pass and line or command, and label."""
 
@@ -189,8 +191,9 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     kinds = (a.kind, b.kind)
     drawn_together = paired and a.seeds == b.seeds
     same_draws = drawn_together and kinds == ("machine", "machine")
-    counts_tell = unit == "user" and not drawn_together and a.has_fixed_span and b.has_fixed_span
-    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, counts_tell, _keys(a, b, chosen, common))
+    counts_tell = unit == "user" and not drawn_together
+    spans, keys = (a.has_fixed_span, b.has_fixed_span), _keys(a, b, chosen, common)
+    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, spans, counts_tell, keys)
 
 
 def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
@@ -252,7 +255,7 @@ def _rows(
     total = row(name, "total", list(range(len(passes))))
     rows.append(total)
     cycles = [means.summed("cycle", list(range(len(passes))), mix) for means in group_means]
-    spreads = _count_spreads(frames, waits) if plan.counts_tell else (None, None)
+    spreads = _count_spreads(plan, frames, waits) if plan.counts_tell else (None, None)
     throughput = with_drift(_throughput(resamples, mix, frames, spreads), between, cycles)
     quantiles = {
         measure: with_drift(difference, between, [means.quantiles[measure] for means in group_means])
@@ -354,15 +357,17 @@ def _interactions(side: ResampledRows, name: str, indices: list[int], weights: F
     return spread_of_rows(side.means[name][0][indices], variances, degrees, weights)
 
 
-def _count_spreads(frames: Sequence[pl.DataFrame], waits: float) -> tuple[Spread | None, Spread | None]:
+def _count_spreads(plan: _Plan, frames: Sequence[pl.DataFrame], waits: float) -> tuple[Spread | None, Spread | None]:
     """The spread of each side's number of interactions."""
     before, after = (
         spread_of_counts(
+            frame["moment"].to_numpy(),
             frame["end"].to_numpy(),
             frame["run"].to_numpy(),
+            None if is_fixed else frame["user"].to_numpy(),
             stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits, MOST_COUNT_STRETCHES),
         )
-        for frame in frames
+        for frame, is_fixed in zip(frames, plan.fixed_spans, strict=True)
     )
     return before, after
 

@@ -155,7 +155,7 @@ class Side:
 
     @property
     def has_fixed_span(self) -> bool:
-        """Whether each run lasted a time that was fixed in advance, so that its interactions can be counted."""
+        """Whether each run lasted a time that was fixed in advance, to whose end all users typed."""
         loads = [tables.conditions.get("load", {}) for tables in self.tables]
         return bool(loads) and all("duration_s" in load and "until" not in load for load in loads)
 

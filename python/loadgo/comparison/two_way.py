@@ -9,8 +9,8 @@ The wider of the intervals from users and from stretches is too wide where neith
 it takes the larger. Here V(interactions), which is known best, is the least variance. Each of the two adds what it has
 more, at its own Student's t.
 
-Throughput is judged by counts where runs last a fixed time. N interactions in that time have the variance of their
-counts in stretches, times the number of stretches. Times from prompt to prompt that were independent would give the
+Throughput is judged by counts. N interactions have the variance of their counts in stretches of time, times the number
+of stretches. Times from prompt to prompt that were independent would give the
 same (W. Feller, An Introduction to Probability Theory 2, 1971, section XI.5). But users who wait for one processor make
 each other's times depend on each other: a long think time shortens the queue of the others. Counts contain that.
 """
@@ -71,24 +71,35 @@ def spread_of_rows(means: Floats, variances: Floats, degrees: Floats, weights: F
     return Spread(float(parts.sum()) / total**2, int(parts.sum() ** 2 / squares) if squares > 0 else MOST_DEGREES)
 
 
-def spread_of_counts(ends: Floats, runs: Integers, stretches: int) -> Spread | None:
-    """The spread of the number of interactions that ended at these times of their `runs`, cut into `stretches`.
+def spread_of_counts(
+    sent: Floats, ends: Floats, runs: Integers, users: Integers | None, stretches: int
+) -> Spread | None:
+    """The spread of the number of interactions that were `sent` and ended at these times, from 0 to 1 of their `runs`.
 
     Ends are counted, not beginnings: the think times between blur the steady pace of a processor that is always busy.
-    None with fewer than two stretches, or without ends.
+    Counted are ends from twice the mean response on, when lines of before the beginning have ended, to the last
+    sending. Where `users` is given, it is to the end of the first user who has nothing more to type. The variance of
+    these counts stands for that of all. None with fewer than two stretches, or if they are less than half of all.
     """
     known = np.isfinite(ends)
-    units, run_indices = np.unique(runs[known], return_inverse=True)
-    times, first, last = ends[known], np.full(len(units), np.inf), np.full(len(units), -np.inf)
-    np.minimum.at(first, run_indices, times)
-    np.maximum.at(last, run_indices, times)
-    parts = (times - first[run_indices]) / np.maximum(last - first, 1e-9)[run_indices]
-    cells = run_indices * stretches + np.clip((parts * stretches).astype(np.int64), 0, stretches - 1)
-    counts = np.bincount(cells, minlength=len(units) * stretches).astype(np.float64)
-    total, number = float(counts.sum()), len(counts)
-    if number < 2 or not total:
+    times, (names, run_indices) = ends[known], np.unique(runs[known], return_inverse=True)
+    if not len(times):
         return None
-    return Spread(number * float(counts.var(ddof=1)) / total**2, number - 1)
+    first, last = 2 * float((times - sent[known]).mean()), np.ones(len(names))
+    if users is not None:
+        owners, owner_indices = np.unique(np.stack([run_indices, users[known]]), axis=1, return_inverse=True)
+        owner_ends, last = np.zeros(owners.shape[1]), np.full(len(names), np.inf)
+        np.maximum.at(owner_ends, owner_indices.ravel(), times)
+        np.minimum.at(last, owners[0], owner_ends)
+        last, first = np.minimum(last, 1.0), 0.0
+    parts = (times - first) / np.maximum(last - first, 1e-9)[run_indices]
+    counted = (parts >= 0) & (parts <= 1)
+    cells = run_indices * stretches + np.clip((parts * stretches).astype(np.int64), 0, stretches - 1)
+    counts = np.bincount(cells[counted], minlength=len(names) * stretches).astype(np.float64)
+    total, number = float(counts.sum()), len(counts)
+    if number < 2 or 2 * total < len(times):
+        return None
+    return Spread(number * float(counts.var(ddof=1)) / total / len(times), number - 1)
 
 
 def reach_of_counts(counts: Spread, interactions: Spread, users: Spread) -> float:
