@@ -73,18 +73,18 @@ def _script(folder: Path, side: str, steps: int) -> Path:
     return path
 
 
-def _recorded(one: Experiment, measure: str) -> dict[str, object]:
-    change = one.change(measure)
+def _recorded(experiment: Experiment, measure: str) -> dict[str, object]:
+    change = experiment.change(measure)
     assert change is not None
     interval = None if change.interval is None else (change.interval.low, change.interval.high)
     return {
         "verdict": change.verdict,
         "relative": change.relative,
         "interval": interval,
-        "pairs": len(one.pairs),
+        "pairs": len(experiment.pairs),
         "reference_slope": change.mean.slope,
-        "others": median(run.others_share or 0.0 for pair in one.pairs for run in (pair.a, pair.b)),
-        "end": one.end,
+        "others": median(run.others_share or 0.0 for pair in experiment.pairs for run in (pair.a, pair.b)),
+        "end": experiment.end,
     }
 
 

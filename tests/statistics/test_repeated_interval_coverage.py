@@ -51,7 +51,7 @@ def wild(chance: random.Random) -> float:
 
 @pytest.mark.parametrize("course", COURSES)
 def test_about_5_of_100_experiments_ever_miss_the_mean(course: str) -> None:
-    """Of 4,000 experiments with an error of 5 %, fewer than 5.7 % miss in 98 of 100 laboratories."""
+    """Fewer than 5.7 % of 4,000 experiments with an error of 5 % miss, in 98 of 100 laboratories."""
     assert missed_share(reaches_of(COURSES[course]), normal) <= 0.057
 
 

@@ -22,6 +22,7 @@ from loadgo.comparison.cells import (
     by_stretch,
     by_unit,
     cells_of,
+    count_spreads,
     in_counterpart_stretches,
     paired_cells,
     quantiles_of,
@@ -36,11 +37,11 @@ from loadgo.comparison.difference import (
     interval_of_counts,
 )
 from loadgo.comparison.side import COMPARED_MEASURES, Side
-from loadgo.comparison.two_way import MOST_COUNT_STRETCHES, Spread, spread_of_counts, spread_of_rows
+from loadgo.comparison.two_way import Spread, spread_of_rows
 from loadgo.errors import BadArgument
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE
 from loadgo.records.interactions import span_in_waits
-from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, stretch_count, too_short
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, too_short
 
 MOST_LINES = 40
 """Most lines in all passes for which rows are lines. With more lines, rows are commands."""
@@ -255,7 +256,7 @@ def _rows(
     total = row(name, "total", list(range(len(passes))))
     rows.append(total)
     cycles = [means.summed("cycle", list(range(len(passes))), mix) for means in group_means]
-    spreads = _count_spreads(plan, frames, waits) if plan.counts_tell else (None, None)
+    spreads = count_spreads(frames, plan.fixed_spans, waits) if plan.counts_tell else (None, None)
     throughput = with_drift(_throughput(resamples, mix, frames, spreads), between, cycles)
     quantiles = {
         measure: with_drift(difference, between, [means.quantiles[measure] for means in group_means])
@@ -355,21 +356,6 @@ def _interactions(side: ResampledRows, name: str, indices: list[int], weights: F
     degrees = side.counts[name][indices] - 1
     variances = side.squares[name][indices] / np.maximum(degrees, 1.0) / np.maximum(degrees + 1, 1.0)
     return spread_of_rows(side.means[name][0][indices], variances, degrees, weights)
-
-
-def _count_spreads(plan: _Plan, frames: Sequence[pl.DataFrame], waits: float) -> tuple[Spread | None, Spread | None]:
-    """The spread of each side's number of interactions."""
-    before, after = (
-        spread_of_counts(
-            frame["moment"].to_numpy(),
-            frame["end"].to_numpy(),
-            frame["run"].to_numpy(),
-            None if is_fixed else frame["user"].to_numpy(),
-            stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits, MOST_COUNT_STRETCHES),
-        )
-        for frame, is_fixed in zip(frames, plan.fixed_spans, strict=True)
-    )
-    return before, after
 
 
 def _throughput(

@@ -39,7 +39,7 @@ _SHOWN_ERROR_SHARE = 0.005
 """An error of the share is shown from here on; a smaller one changes no word."""
 
 Level = Literal["quiet", "partly busy", "busy"]
-LEVELS: tuple[Level, ...] = ("quiet", "partly busy", "busy")
+BUSY_LEVELS: tuple[Level, ...] = ("quiet", "partly busy", "busy")
 """The levels in ascending order."""
 
 
@@ -126,7 +126,7 @@ def judged_together(works: Iterable[OtherWork | None]) -> tuple[OtherWork | None
     """The measurements of one result, of which nearly equal ones have one level. None stays None."""
     listed = tuple(works)
     levels = [replace(work, beside="quiet").level for work in listed if work is not None]
-    highest: Level = max(levels, key=LEVELS.index, default="quiet")
+    highest: Level = max(levels, key=BUSY_LEVELS.index, default="quiet")
     return tuple(None if work is None else replace(work, beside=highest) for work in listed)
 
 

@@ -16,7 +16,7 @@ from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
-from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED
+from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED_VALUES
 from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
 
 
@@ -264,7 +264,7 @@ def _speed(experiment: Experiment) -> list[tuple[str, str]]:
         return []
     times = in_words([relative_of_pair(min(cpu.reference_logs)), relative_of_pair(max(cpu.reference_logs))])
     if not cpu.mean.slope:
-        few = f"From {FEWEST_ADJUSTED} pairs on, CPU is compared at equal speed"
+        few = f"From {FEWEST_ADJUSTED_VALUES} pairs on, CPU is compared at equal speed"
         return [("Speed", f"The time of the same reference work changed by {times} at the extremes. {few}.")]
     return [
         (

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-FEWEST_ADJUSTED = 5
+FEWEST_ADJUSTED_VALUES = 5
 """The fewest observations that are adjusted: the scatter about a line through fewer says too little."""
 
 
@@ -32,7 +32,7 @@ def adjusted_mean(values: Sequence[float], covariate: Sequence[float] | None = N
     mean = math.fsum(values) / count
     scatter = math.fsum((value - mean) ** 2 for value in values)
     plain = AdjustedMean(mean, math.sqrt(scatter / max(count - 1, 1) / count), 0.0)
-    if covariate is None or count < FEWEST_ADJUSTED:
+    if covariate is None or count < FEWEST_ADJUSTED_VALUES:
         return plain
     middle = math.fsum(covariate) / count
     spread = math.fsum((beside - middle) ** 2 for beside in covariate)

@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED, adjusted_mean
+from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED_VALUES, adjusted_mean
 from loadgo.stats.resample import Floats, Interval
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
 
@@ -36,7 +36,7 @@ SPENDING_POWER = 2.0
 """The power of t in the spent error. With 1 early intervals are narrower and the last one wider; with 3, reversed."""
 SIMULATED_EXPERIMENTS = 100_000
 """The number of simulated experiments: 5 of 100 are then known to ±0.14."""
-LAST_WIDENING = 1.19
+LAST_WIDTH_RATIO = 1.19
 """The width of the last of many intervals over that of Student's. A test derives it from the simulated experiments."""
 
 _MOST_KEPT_COURSES = 4
@@ -69,7 +69,7 @@ def planned_half_width(deviation: float, count: int) -> float:
     """About half the width of the last interval of an experiment that was planned with `count` observations."""
     if count < FEWEST_OBSERVATIONS:
         return math.inf
-    return LAST_WIDENING * student_reach(count - 1) * deviation / math.sqrt(count)
+    return LAST_WIDTH_RATIO * student_reach(count - 1) * deviation / math.sqrt(count)
 
 
 def observations_needed(deviation: float, width: float, most: int) -> int | None:
@@ -112,7 +112,7 @@ class _SimulatedExperiments:
             SIMULATED_EXPERIMENTS * (1 - (1 - INTERVAL_CONFIDENCE) * min(progress, 1.0) ** SPENDING_POWER)
         )
         # An experiment that goes on has no plain mean first: an adjusted one would be a second chance to miss.
-        fewest = FEWEST_ADJUSTED if self.has_covariate and progress < 1 else FEWEST_OBSERVATIONS
+        fewest = FEWEST_ADJUSTED_VALUES if self.has_covariate and progress < 1 else FEWEST_OBSERVATIONS
         if self.count < fewest or self.sums.shape[1] <= left:
             return math.inf
         t = self._t()
@@ -125,7 +125,7 @@ class _SimulatedExperiments:
         count = self.count
         means, scatters = self.sums[0] / count, self.sums[1] - self.sums[0] ** 2 / count
         degrees, spreads = count - 1, np.full(len(means), 1 / count)
-        if self.has_covariate and count >= FEWEST_ADJUSTED:
+        if self.has_covariate and count >= FEWEST_ADJUSTED_VALUES:
             beside, scatters_beside = self.sums[2] / count, self.sums[3] - self.sums[2] ** 2 / count
             products = self.sums[4] - self.sums[2] * means
             means = means - products / scatters_beside * beside

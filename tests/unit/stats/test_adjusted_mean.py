@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 
 import numpy as np
 import pytest
-from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED, AdjustedMean, adjusted_mean
+from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED_VALUES, AdjustedMean, adjusted_mean
 
 
 def test_it_is_the_intercept_of_the_line_of_least_squares_with_its_error() -> None:
@@ -31,6 +31,6 @@ def test_without_a_covariate_that_varies_it_is_the_plain_mean(covariate: list[fl
 
 
 def test_few_observations_are_not_adjusted() -> None:
-    values = [1.0, 2.0, 3.0, 4.5, 5.0][: FEWEST_ADJUSTED - 1]
+    values = [1.0, 2.0, 3.0, 4.5, 5.0][: FEWEST_ADJUSTED_VALUES - 1]
     assert adjusted_mean(values, values) == adjusted_mean(values)
     assert adjusted_mean([2.0], [1.0]) == AdjustedMean(2.0, 0.0, 0.0)

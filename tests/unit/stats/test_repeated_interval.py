@@ -7,7 +7,7 @@ from statistics import stdev
 import pytest
 from loadgo.stats.repeated_interval import (
     FEWEST_OBSERVATIONS,
-    LAST_WIDENING,
+    LAST_WIDTH_RATIO,
     half_width,
     observations_needed,
     planned_half_width,
@@ -62,7 +62,7 @@ def test_a_course_in_between_does_not_change_an_interval() -> None:
 def test_the_forecast_of_the_last_width_is_that_of_an_experiment(planned: int) -> None:
     assert planned_half_width(1.0, planned) == pytest.approx(half_width(1.0, evenly(planned, planned)), rel=0.03)
     student = student_reach(planned - 1) / math.sqrt(planned)
-    assert half_width(1.0, evenly(planned, planned)) == pytest.approx(LAST_WIDENING * student, rel=0.03)
+    assert half_width(1.0, evenly(planned, planned)) == pytest.approx(LAST_WIDTH_RATIO * student, rel=0.03)
 
 
 def test_observations_needed_are_the_first_that_are_enough() -> None:
