@@ -91,7 +91,8 @@ def _experiment(a: list[RunFigures], b: list[RunFigures], seed: int, users: int)
         Path(),
     )
     for number, (before, after) in enumerate(sides):
-        experiment = replace(experiment, pairs=(*experiment.pairs, Pair(number, "A", before, after)))
+        pair = Pair(number, "A", before, after, (number + 1) / MOST_PAIRS)
+        experiment = replace(experiment, pairs=(*experiment.pairs, pair))
         if experiment.decided:
             return replace(experiment, end="decided")
     return experiment

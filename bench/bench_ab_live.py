@@ -3,7 +3,7 @@
     python bench/bench_ab_live.py [EXPERIMENTS] [USERS]
 
 A is a loop of bash, B the same with more steps: 10 % for processor time, 20 % for response. In the experiments of A
-against itself every verdict *better* or *worse* is wrong. An experiment takes pairs of runs of 5 s until it has a
+against itself every verdict *better* or *worse* is wrong. An experiment takes pairs of runs of 4 s until it has a
 verdict, and at most three minutes. `busy_before` says how busy the host was with other things at the beginning.
 """
 
@@ -14,14 +14,15 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import loadgo
 from figures import Figure, figure, finish
 from loadgo.pairing.results import Experiment
 from machine import machine
 
-EXPERIMENTS, USERS, STEPS = 10, 4, 20_000
-SECONDS, TIME_LIMIT = "5s", "3min"
+EXPERIMENTS, USERS, STEPS = 10, 8, 20_000
+SECONDS, TIME_LIMIT = "4s", "3min"
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,18 @@ def _script(folder: Path, side: str, steps: int) -> Path:
     return path
 
 
-def _recorded(one: Experiment, measure: str) -> dict[str, object]:
-    change = one.change(measure)
+def _recorded(experiment: Experiment, measure: str) -> dict[str, object]:
+    change = experiment.change(measure)
     assert change is not None
     interval = None if change.interval is None else (change.interval.low, change.interval.high)
     return {
         "verdict": change.verdict,
         "relative": change.relative,
         "interval": interval,
-        "pairs": len(one.pairs),
-        "end": one.end,
+        "pairs": len(experiment.pairs),
+        "reference_slope": change.mean.slope,
+        "others": median(run.others_share or 0.0 for pair in experiment.pairs for run in (pair.a, pair.b)),
+        "end": experiment.end,
     }
 
 

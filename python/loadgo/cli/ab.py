@@ -75,6 +75,12 @@ def ab(
     ] = None,
     pairs: Annotated[int, typer.Option(min=1, help="The largest number of pairs of runs.")] = 30,
     time_limit: Annotated[str | None, typer.Option(help="Begin no pair that would end later: 3min.")] = None,
+    reference: Annotated[
+        bool,
+        typer.Option(
+            help="Run a reference work beside each run here, to compare CPU at equal speed of the processors."
+        ),
+    ] = True,
     meters: MetersOption = None,
     seed: Annotated[int, typer.Option(help="The first pair's seed; each pair has the next.")] = 1,
     tariff: TariffOption = "default",
@@ -111,6 +117,7 @@ def ab(
                 time_limit=time_limit,
                 tariff=tariff,
                 out=out,
+                reference=reference,
                 progress=note,
                 run_progress=show_run,
             )

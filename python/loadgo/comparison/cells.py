@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.comparison.side import COMPARED_MEASURES
+from loadgo.comparison.two_way import MOST_COUNT_STRETCHES, Spread, spread_of_counts
 from loadgo.stats.cluster_bootstrap import quantile_replicates
 from loadgo.stats.resample import Floats, Integers, drawn, grouped, stretch_count
 
@@ -61,6 +62,23 @@ def in_counterpart_stretches(frame: pl.DataFrame, other: pl.DataFrame) -> pl.Dat
     counterparts = other.group_by(keys).agg(pl.col("stretch").first().alias("counterpart"))
     joined = frame.join(counterparts, on=keys, how="left", maintain_order="left")
     return joined.with_columns(stretch=pl.coalesce("counterpart", "stretch")).drop("counterpart")
+
+
+def count_spreads(
+    frames: Sequence[pl.DataFrame], fixed_spans: tuple[bool, bool], waits: float
+) -> tuple[Spread | None, Spread | None]:
+    """The spread of each side's number of interactions, by counts in stretches. `fixed_spans`: runs of a fixed time."""
+    before, after = (
+        spread_of_counts(
+            frame["moment"].to_numpy(),
+            frame["end"].to_numpy(),
+            frame["run"].to_numpy(),
+            None if is_fixed else frame["user"].to_numpy(),
+            stretch_count(len(frame) // max(frame["run"].n_unique(), 1), waits, MOST_COUNT_STRETCHES),
+        )
+        for frame, is_fixed in zip(frames, fixed_spans, strict=True)
+    )
+    return before, after
 
 
 def cells_of(frame: pl.DataFrame, unit: str, rows: int) -> Cells:

@@ -19,6 +19,7 @@ from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
+from loadgo.measures.other_work import Level, judged_together
 from loadgo.measures.record_checks import RunCheck, checks_of, worst
 from loadgo.notation.figures import setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
@@ -168,6 +169,13 @@ def compare(
     return comparison
 
 
+def _judged_beside(a: Side, b: Side) -> tuple[Side, Side]:
+    """The sides, whose hosts are judged together: nearly equal shares of other work have one level."""
+    works = judged_together((a.other_work, b.other_work))
+    beside: Level = next((work.beside for work in works if work is not None), "quiet")
+    return (a, b) if beside == "quiet" else (replace(a, beside=beside), replace(b, beside=beside))
+
+
 def of_sides(
     a: Side,
     b: Side,
@@ -181,6 +189,7 @@ def of_sides(
     margin: float = DEFAULT_MARGIN_SHARE,
 ) -> Comparison:
     """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
+    a, b = _judged_beside(a, b)
     rows = matched(a, b, by, like_runs, margin)
     is_by_line = rows.by == "line" and bool(rows.rows) and "printed" not in (a.kind, b.kind)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from loadgo.comparison.two_way import Spread, reach_of, spread_of_both, spread_of_resamples
+from loadgo.comparison.two_way import Spread, reach_of, reach_of_counts, spread_of_both, spread_of_resamples
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, is_within_margin
-from loadgo.stats.anytime import observations_needed
+from loadgo.stats.repeated_interval import observations_needed
 from loadgo.stats.resample import Floats, Interval, difference_interval, positive_interval, quantile_interval, wider
 from loadgo.stats.student import student_reach
 
@@ -248,6 +248,21 @@ def _two_way_interval(resamples: Sequence[Resampled]) -> Interval | None:
     if None in (*spreads, *single) or not before or not after:
         return None
     reach = reach_of(spread_of_both(*single), *spreads)  # type: ignore[arg-type]
+    return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
+
+
+def interval_of_counts(users: Resampled, counts: tuple[Spread | None, Spread | None]) -> Interval | None:
+    """The interval of the change of a throughput, from the counts of two sides that were drawn independently.
+
+    `users` has the throughputs as users are drawn again. None if a spread is missing, or a throughput is not above 0.
+    """
+    before, after = _estimate(users.before), _estimate(users.after)
+    sides = zip((users.before, users.after), users.units, strict=True)
+    by_user = [None if values is None else spread_of_resamples(values, units) for values, units in sides]
+    if users.paired or None in (*counts, *by_user, *users.interactions) or not before or not after:
+        return None
+    spreads = [spread_of_both(*pair) for pair in (counts, users.interactions, by_user)]
+    reach = reach_of_counts(*spreads)
     return Interval(after * math.exp(-reach) - before, after * math.exp(reach) - before)
 
 

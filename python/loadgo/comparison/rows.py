@@ -22,6 +22,7 @@ from loadgo.comparison.cells import (
     by_stretch,
     by_unit,
     cells_of,
+    count_spreads,
     in_counterpart_stretches,
     paired_cells,
     quantiles_of,
@@ -33,6 +34,7 @@ from loadgo.comparison.difference import (
     Resampled,
     are_two_independent_ways,
     difference_of,
+    interval_of_counts,
 )
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.comparison.two_way import Spread, spread_of_rows
@@ -100,6 +102,10 @@ class _Plan:
     """Whether units are resampled in pairs: they typed the same, and have the same seeds."""
     same_draws: bool
     """Whether both sides are simulated with the same seeds, so that users draw the same in each interaction."""
+    fixed_spans: tuple[bool, bool]
+    """Whether the runs of each side lasted a fixed time."""
+    counts_tell: bool
+    """Whether the throughput's interval is by counts: the users of each side were drawn by themselves."""
     keys: pl.DataFrame
     """The rows, with the columns row, pass and line or command, and label."""
 
@@ -187,7 +193,9 @@ def _plan(a: Side, b: Side, by: Literal["line", "command"] | None) -> _Plan:
     kinds = (a.kind, b.kind)
     drawn_together = paired and a.seeds == b.seeds
     same_draws = drawn_together and kinds == ("machine", "machine")
-    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, _keys(a, b, chosen, common))
+    counts_tell = unit == "user" and not drawn_together
+    spans, keys = (a.has_fixed_span, b.has_fixed_span), _keys(a, b, chosen, common)
+    return _Plan(chosen, paired, unit, kinds, drawn_together, same_draws, spans, counts_tell, keys)
 
 
 def _keys(a: Side, b: Side, by: str, common: pl.DataFrame) -> pl.DataFrame:
@@ -252,7 +260,8 @@ def _rows(
     total = row(name, "total", list(range(len(passes))))
     rows.append(total)
     cycles = [means.summed("cycle", list(range(len(passes))), mix) for means in group_means]
-    throughput = with_drift(_throughput(resamples, mix, frames), between, cycles)
+    spreads = count_spreads(frames, plan.fixed_spans, waits) if plan.counts_tell else (None, None)
+    throughput = with_drift(_throughput(resamples, mix, frames, spreads), between, cycles)
     quantiles = {
         measure: with_drift(difference, between, [means.quantiles[measure] for means in group_means])
         for measure, difference in _quantiles(left, right, resamples, bool(extrapolated)).items()
@@ -353,7 +362,12 @@ def _interactions(side: ResampledRows, name: str, indices: list[int], weights: F
     return spread_of_rows(side.means[name][0][indices], variances, degrees, weights)
 
 
-def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.DataFrame, pl.DataFrame]) -> Difference:
+def _throughput(
+    resamples: list[_ResampledSides],
+    mix: Floats,
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+    counts: tuple[Spread | None, Spread | None],
+) -> Difference:
     """Interactions a second while all users are there: users over the mean time from prompt to prompt."""
     users = [frame.select("run", "user").n_unique() / frame["run"].n_unique() for frame in frames]
     pairs = []
@@ -364,7 +378,8 @@ def _throughput(resamples: list[_ResampledSides], mix: Floats, frames: tuple[pl.
             for side, number in zip((a, b), users, strict=True)
         ]
         pairs.append(replace(cycle, before=rates[0], after=rates[1]))
-    return difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
+    by_stretches = difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
+    return replace(by_stretches, interval=interval_of_counts(pairs[0], counts) or by_stretches.interval)
 
 
 def _left_out(a: Side, b: Side, plan: _Plan) -> list[str]:

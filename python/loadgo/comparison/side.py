@@ -7,7 +7,7 @@ processors' time for each run. Unknown figures are null in the rows and absent f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ from loadgo.measures.account import RunAccount, account_of
 from loadgo.measures.charged_use import charge_expression, shared_holdings
 from loadgo.measures.charges import Rate, rates_of
 from loadgo.measures.meters import Meters, meters_of
-from loadgo.measures.other_work import OtherWork, most_other_work, other_work_of
+from loadgo.measures.other_work import Level, OtherWork, most_other_work, other_work_of
 from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
@@ -62,12 +62,14 @@ ROW_SCHEMA: dict[str, pl.DataType] = {
     "extrapolated": pl.Boolean(),
     "moment": pl.Float64(),
     "waited": pl.Float64(),
+    "end": pl.Float64(),
     **{name: pl.Float64() for name in COMPARED_MEASURES},
 }
 """The columns of a side's rows.
 
-`moment` is the time at which the line was sent, from 0 to 1 of the stretch. `waited` is how long users waited for a
-line that was never answered, in nanoseconds; null for all other lines.
+`moment` is the time at which the line was sent, from 0 to 1 of the stretch. `end` is the time at which it was answered,
+on the same scale; null if it was not, or is not known. `waited` is how long users waited for a line that was never
+answered, in nanoseconds; null for all other lines.
 """
 
 _IS_OPEN = IS_MEASURED & pl.col("response_ns").is_null() & ~IS_UNSEEN
@@ -107,6 +109,8 @@ class Side:
     """The folder of each run. Empty for a printed side."""
     currency: str = ""
     """The sign of the currency of the costs. Empty for a printed side, whose rows have none."""
+    beside: Level = "quiet"
+    """How busy with other things the host of the other side was: nearly equal shares have one level."""
 
     @property
     def run_names(self) -> tuple[str, ...]:
@@ -129,7 +133,8 @@ class Side:
     @property
     def other_work(self) -> OtherWork | None:
         """The other work beside the run with the largest share of it; None if no run measured it."""
-        return most_other_work(zip(self.tables, self.stretches, strict=True))
+        most = most_other_work(zip(self.tables, self.stretches, strict=True))
+        return None if most is None else replace(most, beside=self.beside)
 
     @property
     def run_count(self) -> int:
@@ -153,6 +158,12 @@ class Side:
         """When each run started, in seconds, where it is known."""
         starts = [start_in(run.conditions) for run in self.tables]
         return tuple(start.timestamp() for start in starts if start is not None)
+
+    @property
+    def has_fixed_span(self) -> bool:
+        """Whether each run lasted a time that was fixed in advance, to whose end all users typed."""
+        loads = [tables.conditions.get("load", {}) for tables in self.tables]
+        return bool(loads) and all("duration_s" in load and "until" not in load for load in loads)
 
     @property
     def has_passes(self) -> bool:
@@ -262,6 +273,7 @@ def _rows(
         extrapolated=~IS_MEASURED,
         moment=_moment(),
         waited=pl.when(_IS_OPEN).then(pl.col("waiting_ns").cast(pl.Float64)),
+        end=_end(),
         response=pl.col("response_ns").cast(pl.Float64),
         cpu=cpu,
         programs=pl.col("cpu_user_ns").cast(pl.Float64),
@@ -288,6 +300,12 @@ def _moment() -> pl.Expr:
     sent = pl.when(IS_MEASURED).then(pl.col("sent_ns").cast(pl.Float64))
     share = (sent - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
     return share.fill_null(share.mean().over("pass", "line")).fill_null(0.5)
+
+
+def _end() -> pl.Expr:
+    """The time at which a line was answered, on the scale of `_moment`."""
+    sent, ready = (pl.when(IS_MEASURED).then(pl.col(name).cast(pl.Float64)) for name in ("sent_ns", "ready_ns"))
+    return (ready - sent.min()) / pl.max_horizontal(sent.max() - sent.min(), pl.lit(1.0))
 
 
 def _cycle() -> pl.Expr:

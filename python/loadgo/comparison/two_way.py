@@ -8,6 +8,11 @@ J. B. Gelbach and D. L. Miller, Journal of Business & Economic Statistics 29 (20
 The wider of the intervals from users and from stretches is too wide where neither matters: of two uncertain variances
 it takes the larger. Here V(interactions), which is known best, is the least variance. Each of the two adds what it has
 more, at its own Student's t.
+
+Throughput is judged by counts. N interactions have the variance of their counts in stretches of time, times the number
+of stretches. Times from prompt to prompt that were independent would give the
+same (W. Feller, An Introduction to Probability Theory 2, 1971, section XI.5). But users who wait for one processor make
+each other's times depend on each other: a long think time shortens the queue of the others. Counts contain that.
 """
 
 from __future__ import annotations
@@ -17,9 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.stats.resample import Floats, welch_degrees
+from loadgo.stats.resample import Floats, Integers, welch_degrees
 from loadgo.stats.student import student_reach
 
+MOST_COUNT_STRETCHES = 12
+"""Most stretches of a run whose interactions are counted. Shorter ones would cut too many interactions."""
 MOST_DEGREES = 1000
 """Degrees of freedom beyond which Student's t no longer changes."""
 
@@ -62,6 +69,43 @@ def spread_of_rows(means: Floats, variances: Floats, degrees: Floats, weights: F
         return None
     squares = float((parts**2 / degrees).sum())
     return Spread(float(parts.sum()) / total**2, int(parts.sum() ** 2 / squares) if squares > 0 else MOST_DEGREES)
+
+
+def spread_of_counts(
+    sent: Floats, ends: Floats, runs: Integers, users: Integers | None, stretches: int
+) -> Spread | None:
+    """The spread of the number of interactions that were `sent` and ended at these times, from 0 to 1 of their `runs`.
+
+    Ends are counted, not beginnings: the think times between blur the steady pace of a processor that is always busy.
+    Counted are ends from twice the mean response on, when lines of before the beginning have ended, to the last
+    sending. Where `users` is given, it is to the end of the first user who has nothing more to type. The variance of
+    these counts stands for that of all. None with fewer than two stretches, or if they are less than half of all.
+    """
+    known = np.isfinite(ends)
+    times, (names, run_indices) = ends[known], np.unique(runs[known], return_inverse=True)
+    if not len(times):
+        return None
+    first, last = 2 * float((times - sent[known]).mean()), np.ones(len(names))
+    if users is not None:
+        owners, owner_indices = np.unique(np.stack([run_indices, users[known]]), axis=1, return_inverse=True)
+        owner_ends, last = np.zeros(owners.shape[1]), np.full(len(names), np.inf)
+        np.maximum.at(owner_ends, owner_indices.ravel(), times)
+        np.minimum.at(last, owners[0], owner_ends)
+        last, first = np.minimum(last, 1.0), 0.0
+    parts = (times - first) / np.maximum(last - first, 1e-9)[run_indices]
+    counted = (parts >= 0) & (parts <= 1)
+    cells = run_indices * stretches + np.clip((parts * stretches).astype(np.int64), 0, stretches - 1)
+    counts = np.bincount(cells[counted], minlength=len(names) * stretches).astype(np.float64)
+    total, number = float(counts.sum()), len(counts)
+    if number < 2 or 2 * total < len(times):
+        return None
+    return Spread(number * float(counts.var(ddof=1)) / total / len(times), number - 1)
+
+
+def reach_of_counts(counts: Spread, interactions: Spread, users: Spread) -> float:
+    """How far the 95 % interval of the logarithm of a throughput reaches to either side."""
+    excess = users.reach**2 * max(users.variance - interactions.variance, 0.0)
+    return math.sqrt(counts.reach**2 * counts.variance + excess)
 
 
 def reach_of(interactions: Spread, users: Spread, stretches: Spread) -> float:

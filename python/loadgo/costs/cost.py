@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +12,8 @@ from loadgo.costs.priced import By, Priced, priced
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, command_counts, use_of
-from loadgo.measures.other_work import OtherWork, busy_clause, most_other_work
-from loadgo.measures.run_warnings import RunFacts, facts_of, warnings_of_runs
+from loadgo.measures.other_work import OtherWork, busy_clause, judged_together, most_other_work
+from loadgo.measures.run_warnings import RunFacts, facts_of_runs, warnings_of_runs
 from loadgo.measures.tariff import Tariff, shifts_on
 from loadgo.notation.figures import people
 from loadgo.records.phases import PHASE_CHOICES
@@ -101,15 +101,17 @@ def cost(
     system = priced_runs.runs[0].conditions.get("system", {})
     tariffs = [shift for name in tariff_names for shift in shifts_on(name, system)]
     names, tables_of_runs, stretches = priced_runs.stretches(phases)
-    points = tuple(_point(users, same_users, tariffs, by, phases) for users, same_users in priced_runs.by_users())
+    points = [_point(users, same_users, tariffs, by, phases) for users, same_users in priced_runs.by_users()]
+    works = judged_together(point.other_work for point in points)
+    points = [replace(point, other_work=work) for point, work in zip(points, works, strict=True)]
     return Costs(
         title=priced_runs.title,
         by=by,
-        points=points,
+        points=tuple(points),
         differing=priced_runs.differing,
         notes=_notes(points),
         warnings=tuple(warnings_of_runs(names, tables_of_runs, stretches)),
-        facts=tuple(map(facts_of, tables_of_runs, stretches)),
+        facts=facts_of_runs(tables_of_runs, stretches),
     )
 
 

@@ -13,7 +13,7 @@ from loadgo.costs.runs import found_runs
 from loadgo.errors import BadArgument
 from loadgo.measures.charged_use import RunUse, use_of
 from loadgo.measures.charges import HOUR_NS
-from loadgo.measures.run_warnings import RunFacts, facts_of, warnings_of_runs
+from loadgo.measures.run_warnings import RunFacts, facts_of_runs, warnings_of_runs
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
 from loadgo.published.finding import contradictions_in_words
 from loadgo.records.conditions import script_lines
@@ -101,7 +101,7 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
         lines=script_lines(priced_runs.folders[0]),
         notes=tuple(f"The runs of {name} differ in {text}." for text in priced_runs.differing),
         warnings=tuple(warnings_of_runs(names_of_runs, runs, stretches, named=True)),
-        facts=tuple(map(facts_of, runs, stretches)),
+        facts=facts_of_runs(runs, stretches),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from loadgo.errors import BadRun
 from loadgo.laboratory.laboratory_runs import EXPERIMENT_FILES, LaboratoryExperiment, read_small
 from loadgo.laboratory.stored_values import stored_value
-from loadgo.pairing.results import End, Experiment, LeftOut, Pair
+from loadgo.pairing.results import DEFAULT_MOST_PAIRS, End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
 from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, SWEEP_FILE
@@ -70,10 +70,7 @@ def _experiment(folder: Path, members: Mapping[str, Any]) -> Experiment:
         load=Load(**{name: load[name] for name in Load.__dataclass_fields__ if name in load}),
         margin=float(members["margin"]),
         decisive=tuple(map(str, members["measures"])),
-        pairs=tuple(
-            Pair(int(pair["seed"]), "A" if pair["first"] == "A" else "B", _figures(pair["a"]), _figures(pair["b"]))
-            for pair in members["pairs"]
-        ),
+        pairs=tuple(_pair(pair, number) for number, pair in enumerate(members["pairs"], 1)),
         left_out=tuple(
             LeftOut("A" if run["letter"] == "A" else "B", Path(str(run["folder"])), str(run["reason"]))
             for run in members["left_out"]
@@ -81,6 +78,13 @@ def _experiment(folder: Path, members: Mapping[str, Any]) -> Experiment:
         end=members["end"] if members["end"] in get_args(End) else None,
         folder=folder,
     )
+
+
+def _pair(members: Mapping[str, Any], number: int) -> Pair:
+    """A pair. A file without its progress is of an older version, whose default number of pairs is assumed."""
+    first: Letter = "A" if members["first"] == "A" else "B"
+    progress = float(members.get("progress", min(1.0, number / DEFAULT_MOST_PAIRS)))
+    return Pair(int(members["seed"]), first, _figures(members["a"]), _figures(members["b"]), progress)
 
 
 def _variant(members: Mapping[str, Any]) -> Variant:
@@ -109,6 +113,7 @@ def _figures(members: Mapping[str, Any]) -> RunFigures:
         tuple(map(str, members.get("fit_warnings", ()))),
         limit_warnings=tuple(map(str, members.get("limit_warnings", ()))),
         is_elsewhere=bool(members.get("elsewhere", False)),
+        reference_ns=_number(members.get("reference_ns")),
     )
 
 

@@ -3,6 +3,9 @@
 Beside other work with the share s, a line of pure processor time takes up to 1/(1 - s) times as long. That is 5 % more
 at 5 %, and 11 % more at 10 %. Above 5 % a report notes the share, and above 10 % it warns. No share near the second
 bound is passed over in silence.
+
+Two nearly equal shares must not be judged differently where they are judged together, or one after the other. So there
+is hysteresis: beside a share above a limit, or after one, the limit is four fifths of it, 8 % and 4 %.
 """
 
 from __future__ import annotations
@@ -28,12 +31,16 @@ BUSY_SHARE = 0.1
 """A host is busy with other things if they surely have more than this share of its processors' time."""
 NOTED_SHARE = 0.05
 """A larger share of other work is told: it can be as much as the change that `loadgo ab` calls no difference."""
+KEPT_LIMIT_SHARE = 0.8
+"""Beside a busy measurement, or after one, a host counts as busy above this part of the limit."""
 SHOWS_PROGRAMS = "`loadgo meter --for 10s` shows the programs."
 """The command that shows what keeps this host busy."""
 _SHOWN_ERROR_SHARE = 0.005
 """An error of the share is shown from here on; a smaller one changes no word."""
 
 Level = Literal["quiet", "partly busy", "busy"]
+BUSY_LEVELS: tuple[Level, ...] = ("quiet", "partly busy", "busy")
+"""The levels in ascending order."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +55,18 @@ class OtherWork:
     """Whether the share may be smaller, since the users' time is known for their lines alone (as without root)."""
     host: str = ""
     """The name of the host, for a run on several; empty for a run on one."""
+    beside: Level = "quiet"
+    """The highest level of the measurements that it is judged with, or the level before it."""
 
     @property
     def level(self) -> Level:
         """`busy`: figures are probably affected. `partly busy`: they may be, or the share is too uncertain."""
-        if self.share - self.error > BUSY_SHARE:
+        if self.share - self.error > BUSY_SHARE or (
+            self.beside == "busy" and self.share > KEPT_LIMIT_SHARE * BUSY_SHARE
+        ):
             return "busy"
-        return "partly busy" if self.share > NOTED_SHARE else "quiet"
+        noted = NOTED_SHARE * (1.0 if self.beside == "quiet" else KEPT_LIMIT_SHARE)
+        return "partly busy" if self.share > noted else "quiet"
 
     @property
     def in_words(self) -> str:
@@ -108,6 +120,19 @@ def metered_other_work(total: TotalTime | None) -> OtherWork | None:
     if total is None or not total.total_ns or total.kind == "machine" or total.others_share is None:
         return None
     return OtherWork(total.others_share, total.account.resolution_ns / total.total_ns)
+
+
+def judged_together(works: Iterable[OtherWork | None]) -> tuple[OtherWork | None, ...]:
+    """The measurements of one result, of which nearly equal ones have one level. None stays None."""
+    listed = tuple(works)
+    levels = [replace(work, beside="quiet").level for work in listed if work is not None]
+    highest: Level = max(levels, key=BUSY_LEVELS.index, default="quiet")
+    return tuple(None if work is None else replace(work, beside=highest) for work in listed)
+
+
+def judged_after(work: OtherWork | None, before: OtherWork | None) -> OtherWork | None:
+    """The measurement that follows `before` in time: a host that is busy stays so down to a lower limit."""
+    return None if work is None else replace(work, beside="quiet" if before is None else before.level)
 
 
 def most_other_work(runs: Iterable[tuple[Tables, Stretch]]) -> OtherWork | None:

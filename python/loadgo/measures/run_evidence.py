@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadgo.measures.other_work import OtherWork
-from loadgo.measures.run_warnings import RunFacts, facts_of
+from loadgo.measures.run_warnings import RunFacts, facts_of_runs
 from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, unanswered_in_words
 from loadgo.notation.figures import counted, duration, number, share
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def evidence_of_runs(runs: Sequence[Tables], stretches: Sequence[Stretch]) -> Evidence:
     """The evidence for and against the figures of these runs, from their records and their hosts."""
-    return evidence_of([facts_of(tables, stretch) for tables, stretch in zip(runs, stretches, strict=True)])
+    return evidence_of(facts_of_runs(runs, stretches))
 
 
 def evidence_of(facts: Sequence[RunFacts]) -> Evidence:

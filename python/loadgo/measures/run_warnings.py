@@ -16,7 +16,7 @@ from loadgo.measures.drivers import DriverFigures, drivers_figures
 from loadgo.measures.hosts import HostLost
 from loadgo.measures.limits import limit_warnings
 from loadgo.measures.littles_law import LittleAudit, little_audit
-from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of, shows_programs
+from loadgo.measures.other_work import OtherWork, busy_clause, judged_together, other_work_of, shows_programs
 from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
@@ -220,6 +220,13 @@ def mistake_warnings(facts: RunFacts) -> list[str]:
     return [*facts.limit_warnings, *_not_found(facts)]
 
 
+def facts_of_runs(runs: Sequence[Tables], stretches: Sequence[Stretch]) -> tuple[RunFacts, ...]:
+    """The facts about each run of one result, whose hosts are judged together."""
+    by_run = [facts_of(tables, stretch) for tables, stretch in zip(runs, stretches, strict=True)]
+    works = judged_together(facts.other_work for facts in by_run)
+    return tuple(replace(facts, other_work=work) for facts, work in zip(by_run, works, strict=True))
+
+
 def warnings_of_runs(
     names: Sequence[str],
     runs: Sequence[Tables],
@@ -233,8 +240,7 @@ def warnings_of_runs(
     Each warning names its runs if there are several, or with `named`. What several warnings advise stands once.
     """
     names_by_warning: dict[str, list[str]] = {}
-    for name, tables, stretch in zip(names, runs, stretches, strict=True):
-        facts = facts_of(tables, stretch)
+    for name, facts in zip(names, facts_of_runs(runs, stretches), strict=True):
         for text in (*invalid_warnings(facts, without), *doubt_warnings(facts, without)):
             names_by_warning.setdefault(text, []).append(name)
     if len(names) == 1 and not named:

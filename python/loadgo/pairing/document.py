@@ -37,9 +37,15 @@ if TYPE_CHECKING:
 JSON_KEYS: Keys = {
     Variant: "script on set limit before login",
     Load: "users passes duration think typing arrivals warm_up until seed",
-    Change: "measure command log_ratios=logs a b change=relative interval verdict more_pairs",
-    Pair: "seed first a b",
-    RunFigures: "folder measures=whole commands errors others_share fit_warnings limit_warnings elsewhere=is_elsewhere",
+    Change: (
+        "measure command log_ratios=logs reference_log_ratios=reference_logs a b change=relative interval verdict "
+        "more_pairs"
+    ),
+    Pair: "seed first progress a b",
+    RunFigures: (
+        "folder measures=whole commands errors others_share fit_warnings limit_warnings elsewhere=is_elsewhere "
+        "reference_ns"
+    ),
     CommandMeans: "count response_ns=response cpu_ns=cpu",
     LeftOut: "letter folder reason",
 }

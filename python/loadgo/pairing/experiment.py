@@ -21,7 +21,8 @@ from loadgo.hosts.fleet import is_fleet, read_fleet, user_ranges
 from loadgo.notation.figures import counted, in_words, seconds
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import span_s
-from loadgo.pairing.results import End, Experiment, LeftOut, Letter, Pair
+from loadgo.pairing.reference import ReferenceWork
+from loadgo.pairing.results import DEFAULT_MOST_PAIRS, End, Experiment, LeftOut, Letter, Pair
 from loadgo.pairing.run_figures import RUN_MEASURES, RunFigures, figures_of
 from loadgo.pairing.variant import Variant
 from loadgo.records.run_file import make_folder
@@ -41,7 +42,7 @@ from loadgo.running.prepared import (
 )
 from loadgo.running.run import Run, load_options, run
 from loadgo.running.stopping import StopRequest, catch_stop_signals
-from loadgo.stats.anytime import FEWEST_OBSERVATIONS
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
 
 USUAL_LOAD = Load(duration=10.0)
 """The load by default: each run types for ten seconds after its warm-up."""
@@ -49,8 +50,6 @@ DECISIVE_MEASURES = ("response", "cpu")
 """The measures that need a verdict by default."""
 USUAL_LOGIN = "sh"
 """The log-in of a script that names none: a shell on this host."""
-DEFAULT_MOST_PAIRS = 30
-"""The largest number of pairs by default."""
 MOST_LEFT_OUT_RUNS = 6
 """After this many runs that were left out, the experiment ends with what is known."""
 
@@ -69,6 +68,7 @@ def ab(
     time_limit: float | str | None = None,
     tariff: str = "default",
     out: str | Path | None = None,
+    reference: bool = True,
     progress: Progress | None = None,
     run_progress: ReportProgress | None = None,
     **plain: Unpack[LoadKeywords],
@@ -92,6 +92,8 @@ def ab(
         time_limit: The longest time of the experiment, in seconds or as a text such as `3min`.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
         out: The new folder of all runs and of `experiment.json`. By default one in `runs/`.
+        reference: Whether a reference work runs beside each run on this host, so that processor time is compared at
+            equal speed of the processors. It takes about 2 % of them.
         progress: A function that is called with a line of text after each pair.
         run_progress: A function that is called about three times a second with the state of the present run: a dict
             as `loadgo.run` reports it, with the pair and the variant as `step`.
@@ -105,8 +107,8 @@ def ab(
         loadgo.errors.Refused: The command before a run fails.
         loadgo.errors.LoadgoError: As `loadgo.run` raises them.
 
-    The runs of a pair have the same seed, and their order is random. `loadgo.stats.anytime` has the sources of the
-    intervals.
+    The runs of a pair have the same seed, and their order is random. `loadgo.stats.repeated_interval` has the
+    sources of the intervals.
     """
     if load is USUAL_LOAD and ("passes" in plain or "until" in plain):
         load = Load()
@@ -127,7 +129,8 @@ def ab(
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
     running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress, sudo=sudo)
-    with keep_connections(), failed_runs_named(out):
+    is_here = variants["A"].on == variants["B"].on == THIS_HOST
+    with keep_connections(), failed_runs_named(out), ReferenceWork(is_used=reference and is_here) as running.reference:
         return running.all_pairs()
 
 
@@ -154,6 +157,7 @@ class _RunningExperiment:
         self.limit_s = limit_s
         self.run_progress = run_progress
         self.sudo = sudo
+        self.reference: ReferenceWork | None = None
         self.began = time.monotonic()
         self.attempts = 0
         self.order = random.Random(experiment.load.seed)
@@ -203,8 +207,8 @@ class _RunningExperiment:
                 self.experiment = replace(self.experiment, left_out=(*self.experiment.left_out, left_out))
                 self.firsts.append(first)
                 return
-            figures[letter] = figures_of(finished)
-        pair = Pair(seed, first, figures["A"], figures["B"])
+            figures[letter] = figures_of(finished, self.reference)
+        pair = Pair(seed, first, figures["A"], figures["B"], self._progress(len(self.experiment.pairs) + 1))
         self.experiment = replace(self.experiment, pairs=(*self.experiment.pairs, pair))
 
     def _draw_firsts(self) -> Letter:
@@ -223,11 +227,23 @@ class _RunningExperiment:
             return "most pairs"
         if len(experiment.left_out) >= MOST_LEFT_OUT_RUNS:
             return "left out too often"
-        spent_s = time.monotonic() - self.began
-        pair_s = spent_s / max(1, len(experiment.pairs) + len(experiment.left_out))
-        if self.limit_s is not None and experiment.pairs and spent_s + pair_s > self.limit_s:
+        if experiment.pairs and self._is_time_up(len(experiment.pairs)):
             return "time limit"
         return None
+
+    def _progress(self, pairs: int) -> float:
+        """The part of the experiment that is over after so many pairs: 1 if no further pair may begin."""
+        if pairs >= self.most_pairs or self._is_time_up(pairs):
+            return 1.0
+        spent_share = 0.0 if self.limit_s is None else (time.monotonic() - self.began) / self.limit_s
+        return max(pairs / self.most_pairs, spent_share)
+
+    def _is_time_up(self, pairs: int) -> bool:
+        """Whether a pair that begins now would end after the time limit, by the mean time of so many pairs."""
+        if self.limit_s is None:
+            return False
+        spent_s = time.monotonic() - self.began
+        return spent_s + spent_s / max(1, pairs + len(self.experiment.left_out)) > self.limit_s
 
     def _prepare(self, letter: Letter, stop: StopRequest) -> None:
         """Runs the command before a run. If an interrupt ends the command too, the command has not failed."""

@@ -6,17 +6,19 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import stdev
 from typing import Literal
 
 from loadgo.documents.result import Result
 from loadgo.notation.margin import is_within_margin
-from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio
+from loadgo.pairing.run_figures import MEAN_MEASURES, RUN_MEASURES, RunFigures, log_ratio, reference_log_ratio
 from loadgo.pairing.variant import Variant
 from loadgo.running.load import Load
-from loadgo.stats.anytime import FEWEST_OBSERVATIONS, anytime_interval, observations_needed
+from loadgo.stats.adjusted_mean import AdjustedMean, adjusted_mean
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, observations_needed, repeated_interval
 from loadgo.stats.resample import Interval
 
+DEFAULT_MOST_PAIRS = 30
+"""The largest number of pairs by default."""
 MOST_FORECAST_PAIRS = 1000
 """The largest number of pairs in a forecast; for a margin that needs more, there is none."""
 
@@ -34,6 +36,8 @@ class Pair:
     """The variant that ran first."""
     a: RunFigures
     b: RunFigures
+    progress: float
+    """The part of the experiment's pairs, or of its time, that was over after the pair: 1 if no pair follows."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,17 @@ class Change:
     """The command; None for all commands together."""
     logs: tuple[float, ...]
     """The logarithm of B's figure over A's, pair by pair."""
+    progress: tuple[float, ...]
+    """The part of the experiment that was over after each of these pairs."""
     a: float
     """The geometric mean of A's figures."""
     margin: float
     """The relative change that counts as no difference."""
+    reference_logs: tuple[float, ...] | None = None
+    """The logarithm of the reference work's time beside B over that beside A, pair by pair; None if not known.
+
+    The change of processor time is that at equal speed of the processors.
+    """
 
     @property
     def b(self) -> float:
@@ -67,12 +78,17 @@ class Change:
     @property
     def relative(self) -> float:
         """The relative change: 0.1 is 10 % more than A."""
-        return math.expm1(math.fsum(self.logs) / len(self.logs))
+        return math.expm1(self.mean.value)
+
+    @property
+    def mean(self) -> AdjustedMean:
+        """The mean of the logarithms, adjusted for the reference work's where that is known."""
+        return adjusted_mean(self.logs, self.reference_logs)
 
     @property
     def interval(self) -> Interval | None:
         """The interval of `relative`, which holds at whatever pair the experiment stops. None with too few pairs."""
-        logs = anytime_interval(self.logs)
+        logs = repeated_interval(self.logs, self.progress, self.reference_logs)
         return None if logs is None else Interval(math.expm1(logs.low), math.expm1(logs.high))
 
     @property
@@ -94,7 +110,8 @@ class Change:
         """
         if len(self.logs) < FEWEST_OBSERVATIONS:
             return None
-        needed = observations_needed(stdev(self.logs), math.log1p(self.margin), MOST_FORECAST_PAIRS)
+        deviation = self.mean.error * math.sqrt(len(self.logs))
+        needed = observations_needed(deviation, math.log1p(self.margin), MOST_FORECAST_PAIRS)
         return None if needed is None else max(1, needed - len(self.logs))
 
 
@@ -152,7 +169,8 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
         return bool(verdicts) and "cannot tell" not in verdicts
 
     def _change(self, measure: str, command: str | None) -> Change | None:
-        logs, a_logs = [], []
+        logs, a_logs, progress = [], [], []
+        references: list[float | None] = []
         for pair in self.pairs:
             means = pair.a.commands.get(command) if command is not None else None
             before = pair.a.whole[measure] if command is None else means and means.mean(measure)
@@ -160,9 +178,14 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
             if ratio is not None and before:
                 logs.append(ratio)
                 a_logs.append(math.log(before))
+                progress.append(pair.progress)
+                references.append(reference_log_ratio(pair.a, pair.b))
         if not logs:
             return None
-        return Change(measure, command, tuple(logs), math.exp(math.fsum(a_logs) / len(a_logs)), self.margin)
+        a = math.exp(math.fsum(a_logs) / len(a_logs))
+        known = tuple(log for log in references if log is not None)
+        reference_logs = known if measure == "cpu" and len(known) == len(logs) else None
+        return Change(measure, command, tuple(logs), tuple(progress), a, self.margin, reference_logs)
 
 
 def _known(changes: Iterable[Change | None]) -> tuple[Change, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from loadgo.measures.limits import unreachable_limits
 
 if TYPE_CHECKING:
     from loadgo.measures.summary import CommandSummary
+    from loadgo.pairing.reference import ReferenceWork
     from loadgo.running.run import Run
 
 MEAN_MEASURES = ("response", "cpu")
@@ -51,10 +53,12 @@ class RunFigures:
     """The limits that the host cannot reach."""
     is_elsewhere: bool = False
     """Whether the users' programs ran on another host."""
+    reference_ns: float | None = None
+    """The mean processor time of a piece of the reference work beside the run; None where there was none."""
 
 
-def figures_of(run: Run) -> RunFigures:
-    """The figures of the steady phase of a run."""
+def figures_of(run: Run, reference: ReferenceWork | None = None) -> RunFigures:
+    """The figures of the steady phase of a run, beside which the reference work was done."""
     summary = run.summary
     everything = summary.everything
     span_s = summary.stretch.span_ns / 1e9
@@ -73,7 +77,18 @@ def figures_of(run: Run) -> RunFigures:
         fit_warnings=summary.fit_warnings,
         limit_warnings=unreachable_limits(summary.run.limit, summary.run.system),
         is_elsewhere=is_remote(conditions),
+        reference_ns=None if reference is None else _reference_ns(run, reference),
     )
+
+
+def _reference_ns(run: Run, reference: ReferenceWork) -> float | None:
+    """The mean of the reference work during the steady phase; None if the run's start is not known."""
+    stretch = run.summary.stretch
+    try:
+        start_ns = int(datetime.fromisoformat(run.summary.run.started).timestamp() * 1e9)
+    except ValueError:
+        return None
+    return reference.mean_ns(start_ns + stretch.start_ns, start_ns + stretch.end_ns)
 
 
 def _means(command: CommandSummary) -> CommandMeans:
@@ -96,6 +111,11 @@ def log_ratio(a: RunFigures, b: RunFigures, measure: str, command: str | None = 
         weights = {name: a.commands[name].count + b.commands[name].count for name in common}
         return _log(_mixed(a, measure, weights), _mixed(b, measure, weights))
     return _log(a.whole[measure], b.whole[measure])
+
+
+def reference_log_ratio(a: RunFigures, b: RunFigures) -> float | None:
+    """The logarithm of the reference work's time beside B over that beside A; None where it is not known."""
+    return _log(a.reference_ns, b.reference_ns)
 
 
 def common_commands(a: RunFigures, b: RunFigures) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from loadgo.comparison.figures import Notation, notation_of, percent_interval, relative_change
-from loadgo.measures.other_work import BUSY_SHARE, shows_programs_on
+from loadgo.measures.other_work import OtherWork, judged_together, shows_programs_on
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, in_words, people, rate, share
 from loadgo.notation.margin import margin_in_words
@@ -16,7 +16,8 @@ from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
-from loadgo.stats.anytime import FEWEST_OBSERVATIONS
+from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED_VALUES
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
 
 
 def answer(experiment: Experiment) -> str:
@@ -147,8 +148,8 @@ def _other_mixes(experiment: Experiment) -> list[str]:
 def _busy(experiment: Experiment) -> list[str]:
     """A warning if the host was busy with other things in some runs."""
     runs = [*_runs(experiment.pairs, "A"), *_runs(experiment.pairs, "B")]
-    shares = [run.others_share for run in runs if run.others_share is not None]
-    busy = [other for other in shares if other > BUSY_SHARE]
+    works = judged_together(OtherWork(run.others_share) for run in runs if run.others_share is not None)
+    busy = [work.share for work in works if work is not None and work.level == "busy"]
     if not busy or not is_host(experiment.a.on):
         return []
     times = (
@@ -250,9 +251,28 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
             f"{margin_in_words(experiment.margin)}. By chance, up to one in twenty rows by command has a verdict.",
         ),
     ]
+    lines += _speed(experiment)
     lines += _other_work(experiment)
     lines += [("Left out", f"{run.folder.name} of {run.letter}: {run.reason}.") for run in experiment.left_out]
     return [*lines, ("Runs", f"are in {experiment.folder}.")]
+
+
+def _speed(experiment: Experiment) -> list[tuple[str, str]]:
+    """A note on the speed of the processors, where a reference work measured it beside the runs."""
+    cpu = experiment.change("cpu")
+    if cpu is None or cpu.reference_logs is None:
+        return []
+    times = in_words([relative_of_pair(min(cpu.reference_logs)), relative_of_pair(max(cpu.reference_logs))])
+    if not cpu.mean.slope:
+        few = f"From {FEWEST_ADJUSTED_VALUES} pairs on, CPU is compared at equal speed"
+        return [("Speed", f"The time of the same reference work changed by {times} at the extremes. {few}.")]
+    return [
+        (
+            "Speed",
+            "CPU is compared at equal speed of the processors. Between A's and B's run of a pair the time of the same "
+            f"reference work changed by {times} at the extremes, and CPU by {cpu.mean.slope:.2f} times as much.",
+        )
+    ]
 
 
 def _other_work(experiment: Experiment) -> list[tuple[str, str]]:

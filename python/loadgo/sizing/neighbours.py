@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.measures.other_work import BUSY_SHARE, OtherWork, shows_programs_on
+from loadgo.measures.other_work import OtherWork, shows_programs_on
 from loadgo.notation.figures import people, share
 from loadgo.sizing.results import Neighbours, QuietCapacity, TrialRecord
 from loadgo.sizing.trials import CapacityTrial
@@ -54,7 +54,7 @@ def is_quiet(neighbours: Neighbours) -> bool:
 
 def busy_warning(neighbours: Neighbours | None, on: str) -> list[str]:
     """The warning about the host `on` that was busy with other things over all trials; empty for any other host."""
-    if neighbours is None or neighbours.mean <= BUSY_SHARE:
+    if neighbours is None or OtherWork(neighbours.mean).level != "busy":
         return []
     return [
         f"The host was busy with other things: {share(neighbours.mean)} of its processors' time over all trials, up to "

@@ -205,9 +205,9 @@ def wider(intervals: Iterable[Interval | None]) -> Interval | None:
     return Interval(min(interval.low for interval in known), max(interval.high for interval in known))
 
 
-def stretch_count(interactions: int, waits: float = np.inf) -> int:
+def stretch_count(interactions: int, waits: float = np.inf, most: int = MOST_STRETCHES) -> int:
     """Number of stretches for a run with `interactions` interactions and a length of `waits` mean waits."""
-    return max(1, int(min(waits / FEWEST_STRETCH_WAITS, MOST_STRETCHES, interactions // FEWEST_STRETCH_INTERACTIONS)))
+    return max(1, int(min(waits / FEWEST_STRETCH_WAITS, most, interactions // FEWEST_STRETCH_INTERACTIONS)))
 
 
 def too_short(runs: int, waits: float) -> bool:

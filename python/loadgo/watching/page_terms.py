@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from loadgo.documents.palette import STATE_COLORS, category_colors
-from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE
+from loadgo.measures.other_work import BUSY_SHARE, KEPT_LIMIT_SHARE, NOTED_SHARE
 from loadgo.measures.total_time import HELD_UP_CATEGORIES, KERNEL_CATEGORIES, OWNER_GROUPS, TICK_CATEGORIES, TICK_NS
 from loadgo.notation.terms import CATEGORY_TERMS
 from loadgo.records.host_places import WIDEST_BOUND_NS
@@ -38,6 +38,7 @@ def terms_module() -> bytes:
         "OTHER_WORK": {
             "busy": BUSY_SHARE,
             "noted": NOTED_SHARE,
+            "kept": KEPT_LIMIT_SHARE,
             "kernel": KERNEL_CATEGORIES,
             "ticked": sorted(TICK_CATEGORIES),
             "tick_ns": TICK_NS,

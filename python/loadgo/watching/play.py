@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from loadgo.measures.other_work import OtherWork, judged_after
 from loadgo.notation.figures import counted, digits, duration
 from loadgo.records.following import Following, latest_ns
 from loadgo.records.host_places import WIDEST_BOUND_NS
@@ -52,12 +53,15 @@ def screens(
 
     `expected` returns the figures of a model so far. With `color` the lines have escape sequences.
     """
+    other_work: OtherWork | None = None
     while True:
         records = following.all_tables()
         reach = latest_ns(records)
         moment = clock.moment(reach)
         terminal = size()
         window = window_of(records, moment, width_ns, columns_of(terminal.columns))
+        other_work = judged_after(window.other_work, other_work)
+        window = replace(window, other_work=other_work)
         title = title_of(records.conditions)
         context = ScreenContext(
             title, clock.mode(following.state_word), target_ns, None if expected is None else expected()

@@ -120,7 +120,7 @@ def side(name: str, random: np.random.Generator, users: int, passes: int, comman
         for u in range(users)
     ]
     columns: dict[str, object] = dict(zip(list(ROW_SCHEMA)[:7], zip(*keys, strict=True), strict=True))
-    columns["moment"] = np.linspace(0, 1, count)
+    columns["moment"] = columns["end"] = np.linspace(0, 1, count)
     columns |= {measure: random.lognormal(15, 1, count) for measure in COMPARED_MEASURES}
     return Side(name, "host", name, pl.DataFrame(columns, schema=ROW_SCHEMA), (), {}, lines)
 

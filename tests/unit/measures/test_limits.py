@@ -93,7 +93,7 @@ def test_a_search_says_it_before_its_first_trial_and_over_its_answer() -> None:
 def test_an_experiment_says_it_over_its_answer(tmp_path: Path) -> None:
     figures = RunFigures(tmp_path, {"response": 1.0, "cpu": 1.0, "p90 response": 1.0, "throughput": 1.0}, {}, 0, None)
     limited = replace(figures, limit_warnings=(FIVE,))
-    pair = Pair(1, "A", figures, limited)
+    pair = Pair(1, "A", figures, limited, 1 / 30)
     sides = (Variant("light"), Variant("light", limit="cpus=5"))
     experiment = Experiment(*sides, Load(), 0.05, ("response",), (pair, pair), (), "most pairs", tmp_path)
     assert experiment_warnings(experiment)[0] == FIVE

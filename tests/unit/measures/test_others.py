@@ -7,7 +7,7 @@ import pytest
 from loadgo.comparison.compare import of_sides
 from loadgo.comparison.document import comparison_document
 from loadgo.comparison.side import side_of_runs
-from loadgo.measures.other_work import OtherWork
+from loadgo.measures.other_work import OtherWork, judged_after, judged_together
 from loadgo.measures.summary import summarize
 from loadgo.notation.figures import duration
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, with_columns
@@ -157,3 +157,23 @@ def test_the_headline_says_in_which_time_the_processors_were_metered_before_the_
 )
 def test_the_error_of_other_work_stays_within_what_is_possible(share: float, error: float, words: str) -> None:
     assert OtherWork(share, error).in_words == words
+
+
+def test_nearly_equal_shares_of_one_result_have_one_level() -> None:
+    """By themselves 9.8 % is a note and 10.2 % a warning; beside it, 9.8 % and 8.1 % are one too, and 7.9 % is not."""
+    shares = (0.098, 0.102, 0.081, 0.079, 0.045, 0.039)
+    levels = [work.level for work in judged_together(map(OtherWork, shares)) if work is not None]
+    assert levels == ["busy", "busy", "busy", "partly busy", "partly busy", "quiet"]
+    assert OtherWork(0.098).level == "partly busy"
+    assert [work and work.level for work in judged_together([OtherWork(0.098), None])] == ["partly busy", None]
+
+
+def test_a_host_that_is_watched_becomes_busy_over_10_percent_and_stops_being_so_under_8() -> None:
+    levels, work = [], None
+    for share in (0.03, 0.048, 0.052, 0.048, 0.095, 0.102, 0.098, 0.085, 0.101, 0.079, 0.095, 0.041, 0.039, 0.045):
+        work = judged_after(OtherWork(share), work)
+        assert work is not None
+        levels.append(work.level)
+    partly, busy = "partly busy", "busy"
+    assert levels == ["quiet", "quiet", *[partly] * 3, *[busy] * 4, *[partly] * 3, "quiet", "quiet"]
+    assert judged_after(None, OtherWork(0.2)) is None

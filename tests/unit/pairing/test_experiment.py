@@ -304,7 +304,7 @@ def figures_at(folder: Path, response_ns: float) -> RunFigures:
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_a_forecast_comes_with_the_first_interval_and_not_before(count: int, tmp_path: Path) -> None:
     pairs = tuple(
-        Pair(seed, "A", figures_at(tmp_path, 1.0), figures_at(tmp_path, ratio))
+        Pair(seed, "A", figures_at(tmp_path, 1.0), figures_at(tmp_path, ratio), (seed + 1) / 30)
         for seed, ratio in enumerate((0.9, 1.15, 1.02, 0.95)[:count])
     )
     script = Variant("light")

@@ -37,9 +37,17 @@ function unsteady(told) {
   return told.unsteady ? ` (with ${number(told.unsteady)} of ${told.answered.toLocaleString("en-US")} answer${told.answered === 1 ? "" : "s"} outside the steady phase)` : "";
 }
 
-/** The clause that says that the host is busy with other things than the users; empty for a quiet host. The limits are those of measures/other_work.py. */
+/** The other work with its level after that of `before`: a busy host stays so down to a lower limit, as measures/other_work.py has it. */
+export function judgedAfter(work, before) {
+  if (!work) return null;
+  const was = before ? before.level : "quiet";
+  const busy = work.share - work.error > OTHER_WORK.busy || (was === "busy" && work.share > OTHER_WORK.kept * OTHER_WORK.busy);
+  const noted = OTHER_WORK.noted * (was === "quiet" ? 1 : OTHER_WORK.kept);
+  return { ...work, level: busy ? "busy" : work.share > noted ? "partly busy" : "quiet" };
+}
+
+/** The clause that says that the host is busy with other things than the users; empty for a quiet host. */
 function busyWith(work) {
-  if (!work || work.share <= OTHER_WORK.noted) return "";
-  return `; the host is ${work.share - work.error > OTHER_WORK.busy ? "busy" : "partly busy"} with other things: ${share(work.share)} of the processors' time`;
+  return !work || work.level === "quiet" ? "" : `; the host is ${work.level} with other things: ${share(work.share)} of the processors' time`;
 }
 

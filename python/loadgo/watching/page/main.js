@@ -1,5 +1,5 @@
 // The page: which window of the run is seen, and what hand and keys do to it.
-import { answer } from "./answer.js";
+import { answer, judgedAfter } from "./answer.js";
 import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, binsOf, figures, processBands, series } from "./figures.js";
@@ -80,8 +80,9 @@ function draw() {
 /** The figures of the window, once it is at rest. */
 function settle() {
   if (view.drag && view.drag.moved) return;
-  const window = windowNow();
+  const window = windowNow(), before = told && told.otherWork;
   told = { ...figures(store, window, bands), hosts: hostFigures(store, window) };
+  told.otherWork = judgedAfter(told.otherWork, before);
   const found = series(store, window), sentence = answer(told, window, everybody(), target(store));
   const damaged = store.damage ? `${store.damage}; below is what was read before. ` : "";
   const mode = view.playing ? "played" : view.end !== null && !(store.ended && view.end >= store.reach) ? "held" : store.damage ? "not followed any more" : store.how;
