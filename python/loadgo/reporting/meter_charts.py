@@ -110,7 +110,8 @@ def _tens(least: float, most: float) -> list[float]:
 
 def _primitives(summary: Summary, tables: Tables) -> Chart | None:
     bins, means = data.primitive_times(summary, tables), data.primitive_means(summary)
-    if bins.frame.is_empty():
+    # Where each operation always took the same time, as on a simulated machine, the table says all.
+    if bins.frame["name"].n_unique() == len(bins.frame):
         return None
     named = pl.col("name").replace({name: operation_name(name) for name in bins.frame["name"].unique()})
     short, long = bins.frame["short_s"].to_numpy().min(), bins.frame["long_s"].to_numpy().max()
@@ -142,9 +143,9 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
         .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=[alt.Tooltip("name:N"), seconds("mean_s")])
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["name"].n_unique())
-    layers, flat = alt.layer(strip, points), len(bins.frame) == 1
+    layers = alt.layer(strip, points)
     heading = f"How long {'operations' if simulated(summary) else 'system calls'} took"
-    return chart_of("primitives", heading, bins.caption, layers, height, flat=flat)
+    return chart_of("primitives", heading, bins.caption, layers, height)
 
 
 def _segments(summary: Summary, tables: Tables) -> Chart | None:
