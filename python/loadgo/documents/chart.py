@@ -282,7 +282,7 @@ SIZE_LABEL = (
 """Vega expression for an axis label: a number of bytes, printed with the unit that suits it."""
 
 TIME_LABEL = (
-    "datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"
+    "datum.value === 0 ? '0' : datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"
     " : datum.value >= 0.001 ? format(datum.value * 1000, '.3~r') + ' ms'"
     " : datum.value >= 0.000001 ? format(datum.value * 1000000, '.3~r') + ' µs'"
     " : format(datum.value * 1000000000, '.3~r') + ' ns'"

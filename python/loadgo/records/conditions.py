@@ -63,7 +63,7 @@ class DifferingCondition:
 
     @property
     def shown_values(self) -> tuple[str, str]:
-        """Both values with their units: `40.0 s`, `231 MB`; bytes as they are where their difference is too small for that."""
+        """Both values with units: `40.0 s`, `231 MB`. Bytes stay where the difference is too small to be seen so."""
         if self.name == "duration_s":
             before, after = (text and duration(1e9 * float(text)) for text in (self.before, self.after))
             return before, after

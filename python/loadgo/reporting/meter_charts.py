@@ -110,8 +110,7 @@ def _tens(least: float, most: float) -> list[float]:
 
 def _primitives(summary: Summary, tables: Tables) -> Chart | None:
     bins, means = data.primitive_times(summary, tables), data.primitive_means(summary)
-    # Where each operation always took the same time, as on a simulated machine, the table says all.
-    if bins.frame["name"].n_unique() == len(bins.frame):
+    if bins.frame.is_empty():
         return None
     named = pl.col("name").replace({name: operation_name(name) for name in bins.frame["name"].unique()})
     short, long = bins.frame["short_s"].to_numpy().min(), bins.frame["long_s"].to_numpy().max()
@@ -143,9 +142,9 @@ def _primitives(summary: Summary, tables: Tables) -> Chart | None:
         .encode(x=alt.X("mean_s:Q", scale=scale, axis=axis), y=row, tooltip=[alt.Tooltip("name:N"), seconds("mean_s")])
     )
     height = ROW_HEIGHT_PX * max(2, bins.frame["name"].n_unique())
-    layers = alt.layer(strip, points)
+    layers, flat = alt.layer(strip, points), len(bins.frame) == 1
     heading = f"How long {'operations' if simulated(summary) else 'system calls'} took"
-    return chart_of("primitives", heading, bins.caption, layers, height)
+    return chart_of("primitives", heading, bins.caption, layers, height, flat=flat)
 
 
 def _segments(summary: Summary, tables: Tables) -> Chart | None:
