@@ -132,8 +132,6 @@ def _areas(plot: Plot) -> list[alt.Chart]:
         .encode(x=alt.X("x:Q"), x2=alt.X2("x2:Q"), y=alt.Y("y:Q"), y2=alt.Y2("y2:Q"))
     )
     name = alt.Chart(frame).encode(y=alt.Y("y2:Q"), text=alt.Text("name:N"))
-    names = [
-        name.transform_filter(f"{sign}datum.is_right").mark_text(dy=-8, fontSize=11, align=align).encode(x=alt.X(at))
-        for sign, align, at in (("!", "left", "x:Q"), ("", "right", "x2:Q"))
-    ]
-    return [rectangles, *names]
+    to_the_right = name.transform_filter("!datum.is_right").mark_text(dy=-8, fontSize=11, align="left")
+    to_the_left = name.transform_filter("datum.is_right").mark_text(dy=-8, fontSize=11, align="right")
+    return [rectangles, to_the_right.encode(x=alt.X("x:Q")), to_the_left.encode(x=alt.X("x2:Q"))]
