@@ -87,7 +87,7 @@ def over_time_chart(summary: Summary, tables: Tables, command: str = EVERY_COMMA
 
 
 def _heading_without_commands(parts: OverTime) -> str:
-    """What the panels of a metering show."""
+    """The heading of a metering, which names what its panels show."""
     shown = {"waiting tasks": parts.ready, "page faults": parts.faults}
     named = [name for name, frame in shown.items() if not frame.is_empty()]
     return f"{capitalized(in_words(named))} over time" if named else "Over time"
