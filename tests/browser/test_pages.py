@@ -50,7 +50,7 @@ BROKEN_FIRST_HEADINGS = """() => [...document.querySelectorAll('thead th:first-c
 }).map(heading => heading.textContent)"""
 """First headings with more lines than words. The long name of a setting may be broken."""
 
-PARTED_UNITS = """() => [...document.querySelectorAll('th')].filter(heading => {
+PARTED_UNITS = """() => [...document.querySelectorAll('th, td small')].filter(heading => {
   const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
   for (let text = walker.nextNode(); text; text = walker.nextNode()) {
     const found = /\\d+\\s(?:%|s|ms)/.exec(text.data);
@@ -62,7 +62,14 @@ PARTED_UNITS = """() => [...document.querySelectorAll('th')].filter(heading => {
   }
   return false;
 }).map(heading => heading.textContent)"""
-"""Headings in which the first figure stands on another line than its unit."""
+"""Headings and intervals in which the first figure with a unit stands on another line than the unit."""
+
+ROWS_OF_CHARTS = """() => [...document.querySelectorAll('.pair')].map(pair => {
+  const figures = [...pair.querySelectorAll(':scope > figure')];
+  const tops = figures.map(figure => Math.round(figure.getBoundingClientRect().top));
+  return [...new Set(tops)].map(top => tops.filter(other => other === top).length);
+})"""
+"""The numbers of charts in each row, for each section with charts."""
 
 HEADINGS = "summary > h2, #words"
 IN_A_CHAPTER = ".chapter ~ section:not(.chapter, .words-list) *"
@@ -147,7 +154,7 @@ def test_no_word_of_a_tables_first_heading_is_broken_on_a_phone(shown: Page) -> 
     assert shown.evaluate(BROKEN_FIRST_HEADINGS) == []
 
 
-def test_no_figure_of_a_heading_is_parted_from_its_unit_on_a_phone(shown: Page) -> None:
+def test_no_figure_of_a_heading_or_an_interval_is_parted_from_its_unit_on_a_phone(shown: Page) -> None:
     looked_at(shown, PHONE)
     assert shown.evaluate(PARTED_UNITS) == []
 
@@ -243,6 +250,36 @@ def test_a_link_opens_the_section_that_it_leads_to(report: Page) -> None:
     report.locator(".contents a[href='#own-time']").click()
     report.locator("details[open]:has(#own-time)").wait_for()
     assert section.get_attribute("open") is not None
+
+
+@pytest.mark.parametrize("width", [1100, 1600])
+def test_of_four_charts_none_stands_alone(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    with opened(browser, pages["capacity"], (width, 1000)) as page:
+        rows = page.evaluate(ROWS_OF_CHARTS)
+        assert [2, 2] in rows
+        assert all(row[-1] == max(row) for row in rows if sum(row) == 4)
+
+
+@pytest.mark.parametrize("beyond_px", [6, 12, 100])
+def test_a_table_that_is_cut_by_a_few_pixels_has_a_shade_too(
+    browser: Browser, pages: dict[str, Path], beyond_px: int
+) -> None:
+    with opened(browser, pages["report"], PHONE) as page:
+        table = page.locator(".scroll:has(table)").first
+        table.scroll_into_view_if_needed()
+        table.evaluate(
+            "(place, beyond) => { place.style.width = `${place.querySelector('table').offsetWidth - beyond}px`; }",
+            beyond_px,
+        )
+        shaded = edge_of(page, table, "0")
+        page.add_style_tag(content=".scroll { background: none !important; }")
+        assert shaded != edge_of(page, table, "0")
+
+
+def test_a_long_word_of_a_finding_is_broken_on_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
+    with opened(browser, pages["verify"], PHONE) as page:
+        table = page.locator(".scroll:has(td:text-matches('^[0-9a-f]{64}$'))").first
+        assert table.evaluate("place => place.scrollWidth <= place.clientWidth")
 
 
 def test_each_chart_stands_beside_its_table(report: Page) -> None:

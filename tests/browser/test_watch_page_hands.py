@@ -26,6 +26,8 @@ PLACE = """async at => {
     return names + (users.clientWidth - names) * (at - start) / (end - start);
 }"""
 """Where on the picture of the users a moment of the run is, in pixels from its left edge."""
+BELOW_BANDS = """async () => (await import(new URL("pictures.js", location))).BELOW_BANDS"""
+"""The room below the bands for the moments of the run, in pixels."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,7 @@ def point(sight: Sight, row: dict[str, Any]) -> tuple[float, float]:
     box = sight.page.locator("#users").bounding_box()
     assert box is not None
     lanes = [lane["first"] for lane in sight.tell("loadgo.bands().lanes")]
-    down = (lanes.index(row["user"]) + 0.5) / len(lanes) * box["height"]
+    down = (lanes.index(row["user"]) + 0.5) / len(lanes) * (box["height"] - sight.tell(BELOW_BANDS))
     return box["x"] + sight.tell(PLACE, middle(row)), box["y"] + down
 
 

@@ -126,6 +126,20 @@ def test_the_hosts_fit_a_desk_and_a_phone(browser: Browser, run: Path, size: tup
         assert sight.wrong == []
 
 
+TOPS = """selector => [...document.querySelectorAll(selector)].filter(drawn => drawn.checkVisibility())
+    .map(drawn => Math.round(drawn.getBoundingClientRect().top))"""
+
+
+@pytest.mark.parametrize(("width", "rows"), [(1100, 2), (1600, 1)])
+def test_charts_of_the_hosts_fill_their_rows_and_begin_at_one_height(
+    browser: Browser, run: Path, width: int, rows: int
+) -> None:
+    with served(str(run)) as page, looked_at(browser, page, (width, 1000)) as sight:
+        for charts in ("#by-host canvas", "#series > section:not(:has(> ul)):not(#part-responses) canvas"):
+            tops = sight.tell(TOPS, charts)
+            assert sorted(tops.count(top) for top in set(tops)) == [4 // rows] * rows
+
+
 def test_a_run_that_goes_on_shows_each_host_and_a_loss_when_it_comes(
     browser: Browser, measured: Tables, tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ from loadgo.comparison.figures import change, change_interval, notation_for
 from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
-from loadgo.documents.log_axis import change_label, change_ticks, log_ticks
+from loadgo.documents.log_axis import CHANGE_TITLE, change_label, change_ticks, log_ticks
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import capitalized
 from loadgo.notation.margin import margin_in_words
@@ -85,12 +85,14 @@ def _sides(measure: str, rows: list[ChartRow]) -> Chart | None:
         caption += " The lines are their 95 % intervals; whether A and B differ is said by that of their difference."
     heading = f"{capitalized(name_of(measure))} on both sides"
     height = _TWO_SIDES_ROW_PX * max(2, len(shown))
-    layers = _sides_layers(frame, [row.name for row in shown], log_ticks(least, greatest))
+    layers = _sides_layers(frame, f"mean {name_of(measure)}", [row.name for row in shown], log_ticks(least, greatest))
     return chart_of(f"sides-{measure}", heading, caption, layers, height)
 
 
-def _sides_layers(frame: pl.DataFrame, names: list[str], ticks: list[float]) -> alt.LayerChart | alt.FacetChart:
-    axis = alt.Axis(title=None, labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
+def _sides_layers(
+    frame: pl.DataFrame, title: str, names: list[str], ticks: list[float]
+) -> alt.LayerChart | alt.FacetChart:
+    axis = alt.Axis(title=title, labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
     scale = alt.Scale(type="log", nice=False, padding=10)
     offset = alt.YOffset("side:N", scale=alt.Scale(domain=["A", "B"], paddingOuter=1))
     color = alt.Color("side:N", title=None, scale=_SIDES)
@@ -127,7 +129,7 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
     base = alt.Chart(frame).encode(y=y, color=verdict_color(frame["B is"].to_list()))
     ticks = change_ticks(low, high)
-    axis = alt.Axis(title=None, labelExpr=change_label(high), values=ticks, labelOverlap="greedy")
+    axis = alt.Axis(title=CHANGE_TITLE, labelExpr=change_label(high), values=ticks, labelOverlap="greedy")
     scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
     x = alt.X("change:Q", scale=scale_x, axis=axis)
     rule = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2)

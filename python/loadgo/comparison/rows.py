@@ -36,6 +36,7 @@ from loadgo.comparison.difference import (
     difference_of,
     interval_of_counts,
 )
+from loadgo.comparison.one_sided import rows_of_one_side, users_of_one_side
 from loadgo.comparison.side import COMPARED_MEASURES, Side
 from loadgo.comparison.two_way import Spread, spread_of_rows
 from loadgo.comparison.unanswered import added_by_unanswered
@@ -130,10 +131,10 @@ def matched(
     plan = _plan(a, b, by)
     between = between_runs_of(a, b, runs_are_drawn=plan.unit == "run", like_runs=like_runs)
     left, right = (_in_units(side, plan) for side in (a, b))
-    left_out = _left_out(a, b, plan)
+    left_out = rows_of_one_side(a, b, plan.by, plan.key_columns)
     if plan.paired:
         common_units = set(left["unit"].unique()) & set(right["unit"].unique())
-        unpaired = _without_counterpart(left, right, len(common_units))
+        unpaired = users_of_one_side(left, right, len(common_units))
         left_out += unpaired
         if unpaired:
             left, right = (frame.filter(pl.col("unit").is_in(list(common_units))) for frame in (left, right))
@@ -380,24 +381,3 @@ def _throughput(
         pairs.append(replace(cycle, before=rates[0], after=rates[1]))
     by_stretches = difference_of("throughput", pairs, extrapolated=False, more_is_better=True)
     return replace(by_stretches, interval=interval_of_counts(pairs[0], counts) or by_stretches.interval)
-
-
-def _left_out(a: Side, b: Side, plan: _Plan) -> list[str]:
-    """Sentences about rows that only one side has."""
-    sentences = []
-    for side, other in ((a, b), (b, a)):
-        keys = (
-            side.rows.select(*plan.key_columns)
-            .unique()
-            .join(other.rows.select(*plan.key_columns).unique(), on=plan.key_columns, how="anti")
-        )
-        if plan.by == "command" and len(keys):
-            sentences.append(f"only in {side.name}: {', '.join(sorted(keys['command']))}")
-        elif len(keys):
-            sentences.append(f"only in {side.name}: {len(keys)} lines of the script")
-    return sentences
-
-
-def _without_counterpart(left: pl.DataFrame, right: pl.DataFrame, paired_units: int) -> list[str]:
-    count = left["unit"].n_unique() + right["unit"].n_unique() - 2 * paired_units
-    return [f"{count} users without a counterpart on the other side are left out"] if count else []

@@ -99,7 +99,7 @@ def cost(
     priced_runs = found_runs([name for text in lists for name in text.split(",") if name])
     tariff_names = [tariff] if isinstance(tariff, str) else list(tariff)
     system = priced_runs.runs[0].conditions.get("system", {})
-    tariffs = [shift for name in tariff_names for shift in shifts_on(name, system)]
+    tariffs = list(dict.fromkeys(shift for name in tariff_names for shift in shifts_on(name, system)))
     names, tables_of_runs, stretches = priced_runs.stretches(phases)
     points = [_point(users, same_users, tariffs, by, phases) for users, same_users in priced_runs.by_users()]
     works = judged_together(point.other_work for point in points)

@@ -75,6 +75,8 @@ def cost_chart(curve: Curve, name: str) -> Chart:
     caption = f"{curve.tariff.in_words()}." + (
         " The lines at the points are 95 % intervals." if frame["low"].count() else " The runs allow no intervals."
     )
+    if _spans_decades(frame["cost"]):
+        caption += " The axis of costs is logarithmic."
     return chart_of(name, cost_by("the number of users", curve.tariff), caption, alt.layer(line, rule, points), 240)
 
 
@@ -86,16 +88,20 @@ def _legend() -> alt.Legend:
 
 def _scale(values: pl.Series) -> alt.Scale:
     """A logarithmic scale for values that span a decade or more, else a scale from zero."""
+    return alt.Scale(type="log") if _spans_decades(values) else alt.Scale(zero=True)
+
+
+def _spans_decades(values: pl.Series) -> bool:
     known = values.drop_nulls().to_numpy()
     least, most = float(known.min()), float(known.max())
-    return alt.Scale(type="log") if least > 0 and most / least >= _LOG_AXIS_RATIO else alt.Scale(zero=True)
+    return least > 0 and most / least >= _LOG_AXIS_RATIO
 
 
 def _money_axis(values: pl.Series) -> alt.Axis:
     """An axis of money. A logarithmic axis has ticks at round numbers."""
-    least, most = float(values.to_numpy().min()), float(values.to_numpy().max())
-    if least <= 0 or most / least < _LOG_AXIS_RATIO:
+    if not _spans_decades(values):
         return alt.Axis(labelExpr=AMOUNT_LABEL, tickCount=6)
+    least, most = float(values.to_numpy().min()), float(values.to_numpy().max())
     return alt.Axis(labelExpr=AMOUNT_LABEL, values=log_ticks(least, most))
 
 

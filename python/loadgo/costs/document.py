@@ -87,7 +87,7 @@ def _curve_document(costs: Costs, tariff_curves: Sequence[Curve]) -> Document:
         trust=curve_trust(costs, tariff_curves),
         warnings=costs.warnings,
         about=(costs.title, *(_scope(point) for point in costs.points)),
-        sections=(*curve_pictures(tariff_curves), Charts(charts), *curve_tables(costs, tariff_curves)),
+        sections=(*curve_pictures(tariff_curves), *curve_tables(costs, tariff_curves), Charts(charts)),
         notes=(*curve_notes(costs, tariff_curves), *notes(costs)),
     )
 

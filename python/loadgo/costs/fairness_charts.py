@@ -18,6 +18,8 @@ from loadgo.documents.quick_drawing import quick_drawing
 
 _AXIS_MARGIN_RATIO = 1.15
 """The axes reach beyond the outermost points by this ratio."""
+_NARROW_PX = 560
+"""A narrower chart has no room for the names of the measures beside each other."""
 
 
 @quick_drawing()
@@ -94,7 +96,8 @@ def _color(points: pl.DataFrame) -> alt.Color:
 
 def _shape(points: pl.DataFrame) -> alt.Shape:
     has_several = points["by"].n_unique() > 1
-    return alt.Shape("by:N", title="by", legend=alt.Legend() if has_several else None)
+    columns = f"(containerSize()[0] || {_NARROW_PX}) < {_NARROW_PX} ? 1 : 3"
+    return alt.Shape("by:N", title="by", legend=alt.Legend(columns=alt.ExprRef(columns)) if has_several else None)
 
 
 def _fair_prices(low: float, high: float, x: alt.X, y: alt.Y, scale: alt.Scale) -> list[alt.Chart]:

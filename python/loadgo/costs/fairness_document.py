@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loadgo.costs.fairness import FAIR_PRICE_SHARE, Differential, Fairness, Price, Ratio
@@ -22,7 +23,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
-from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, money, money_scale
+from loadgo.notation.figures import NOT_MEASURED, capitalized, digits, duration, in_words, money, money_scale
 from loadgo.stats.resample import Interval
 
 if TYPE_CHECKING:
@@ -104,14 +105,22 @@ def _answer(fairness: Fairness) -> str:
     """The verdict, shift by shift."""
     ratio = fairness.performance[fairness.measure]
     name = FAIRNESS_MEASURE_LABELS[fairness.measure]
-    verdicts = "; ".join(_verdict(fairness, price) for price in fairness.prices)
+    shifts_by_verdict: dict[str, list[str]] = {}
+    for price in fairness.prices:
+        shifts_by_verdict.setdefault(_verdict(fairness, price), []).append(price.shift)
+    verdicts = "; ".join(f"{_on(shifts)}{verdict}" for verdict, shifts in shifts_by_verdict.items())
     return f"B takes {_times(ratio)} A's {name}. {capitalized(verdicts)}."
+
+
+def _on(shifts: Sequence[str]) -> str:
+    """The shifts with one verdict: `on shift 1 `, `on shifts 1, 2 and 3 `, or nothing in a tariff without shifts."""
+    named = [shift for shift in shifts if shift]
+    return f"on shift{'s' if len(named) > 1 else ''} {in_words(named)} " if named else ""
 
 
 def _verdict(fairness: Fairness, price: Price) -> str:
     level = price.levels[fairness.measure].value
-    shift = f"on shift {price.shift} " if price.shift else ""
-    charged = f"{shift}it is charged {_times(price.charges)} A's price"
+    charged = f"it is charged {_times(price.charges)} A's price"
     match price.verdict(fairness.measure):
         case "fair":
             return f"{charged}, which is fair"

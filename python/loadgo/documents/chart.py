@@ -227,6 +227,8 @@ _TIME_UNITS = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "µs"))
 _LEGEND_COLUMNS = f"max(2, floor(((containerSize()[0] || {_PICTURE_WIDTH_PX}) - 80) / 120))"
 _LEGEND_CHAR_PX, _LEGEND_SIGN_PX = 5.6, 28
 """Width of a character of a legend, and of the sign and the gap of an entry."""
+_LEGEND_LABEL_PX = 300
+"""The largest width of a name in a legend, which a phone has room for."""
 
 
 def legend(longest_chars: int | None = None) -> alt.Legend:
@@ -235,7 +237,7 @@ def legend(longest_chars: int | None = None) -> alt.Legend:
     if longest_chars is not None:
         column_px = round(longest_chars * _LEGEND_CHAR_PX + _LEGEND_SIGN_PX)
         columns = f"max(1, floor(((containerSize()[0] || {_PICTURE_WIDTH_PX}) - 80) / {max(column_px, 120)}))"
-    return alt.Legend(columns=alt.ExprRef(columns), symbolType="square")
+    return alt.Legend(columns=alt.ExprRef(columns), symbolType="square", labelLimit=_LEGEND_LABEL_PX)
 
 
 def seconds(field: str) -> alt.Tooltip:
@@ -280,7 +282,7 @@ SIZE_LABEL = (
 """Vega expression for an axis label: a number of bytes, printed with the unit that suits it."""
 
 TIME_LABEL = (
-    "datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"
+    "datum.value === 0 ? '0' : datum.value >= 1 ? format(datum.value, '.3~r') + ' s'"
     " : datum.value >= 0.001 ? format(datum.value * 1000, '.3~r') + ' ms'"
     " : datum.value >= 0.000001 ? format(datum.value * 1000000, '.3~r') + ' µs'"
     " : format(datum.value * 1000000000, '.3~r') + ' ns'"

@@ -49,6 +49,10 @@ def change_ticks(low: float, high: float) -> list[float]:
     return [*reversed(below), 1.0, *above]
 
 
+CHANGE_TITLE = "change from A to B"
+"""The title of an axis of changes."""
+
+
 def change_label(high: float) -> str:
     """Vega expression for the labels of an axis of changes to `high`: percentages, or factors on a long axis."""
     return _FACTOR_LABEL if high >= _LEAST_FACTOR else _PERCENT_LABEL

@@ -67,8 +67,8 @@ STATE_COLORS = {
     "disk wait": _DISK_WAIT_COLOR,
     "other wait": "#5c5c5c",
     "typing": "#009e73",
-    "thinking": "#56b4e980",
-    "not known yet": "#9999993c",
+    "thinking": "#56b4e938",
+    "not known yet": "#8a8a8a70",
 }
 """Colours of the states of a user, from the bottom of a band up."""
 

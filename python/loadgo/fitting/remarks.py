@@ -18,6 +18,7 @@ from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import people
 from loadgo.notation.laws import number, written
+from loadgo.notation.measures import percent
 
 _MISS_WARNING_SHARE = 0.1
 _MISS_STANDARD_ERRORS = 2.0
@@ -124,7 +125,11 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
     if worst is None or off <= _MISS_WARNING_SHARE:
         return []
     side = "high" if worst.off > 0 else "low"
-    off_by = f"{100 * off:.0f} % too {side}" if worst.measured else f"{worst.shown(worst.machine)}, and the run's is 0"
+    off_by = (
+        f"{percent(off).removeprefix('+')} too {side}"
+        if worst.measured
+        else f"{worst.shown(worst.machine)}, and the run's is 0"
+    )
     return [
         f"with the {people(worst.users)} that it was fitted to, the machine's mean response is "
         f"{off_by}: the machine lacks a part of this system, so expect predictions to be as far off"

@@ -11,7 +11,7 @@ from zlib import crc32
 
 from loadgo import _loadgo
 from loadgo.errors import LoadgoError
-from loadgo.notation.figures import setting, size
+from loadgo.notation.figures import duration, setting, size
 from loadgo.notation.toml_text import toml_table
 from loadgo.records.fleets import FLEET_KIND, hosts_of_run
 
@@ -59,11 +59,14 @@ class DifferingCondition:
             return f"limit {self.name}"
         if self.name.startswith("machine "):
             return self.name
-        return re.sub(r"(memory.*) bytes$", r"\1", self.name.replace("_", " "))
+        return re.sub(r"(memory.*) bytes$|(duration) s$", r"\1\2", self.name.replace("_", " "))
 
     @property
     def shown_values(self) -> tuple[str, str]:
-        """Both values, with bytes as `231 MB`; the bytes themselves where the difference is too small to be seen so."""
+        """Both values with units: `40.0 s`, `231 MB`. Bytes stay where the difference is too small to be seen so."""
+        if self.name == "duration_s":
+            before, after = (text and duration(1e9 * float(text)) for text in (self.before, self.after))
+            return before, after
         if self.name != "swap" and not self.name.endswith("_bytes"):
             return self.before, self.after
         before, after = (

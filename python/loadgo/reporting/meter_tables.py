@@ -99,7 +99,7 @@ def interrupts(summary: Summary, view: View) -> Table | None:
         *_quantiles(shown_rows),
         *_of_all_cpu(summary, shown_rows),
     )
-    more = f" (the first {len(shown_rows)} of {len(all_rows)})" if len(shown_rows) < len(all_rows) else ""
+    more = f" (the first {len(shown_rows)} of {len(all_rows):,})" if len(shown_rows) < len(all_rows) else ""
     return Table(f"Interrupts{more}", columns, id="interrupts", charts=("interrupts",))
 
 
@@ -111,7 +111,7 @@ def primitives(summary: Summary, view: View) -> Table | None:
     most_rows = view.rows(SHOWN_PRIMITIVES)
     left_out = len(rows) - most_rows
     title = "What the supervisor did" if simulated(summary) else "System calls"
-    more = f" (the first {most_rows} of {len(rows)} by time)" if left_out > 0 else ""
+    more = f" (the first {most_rows} of {len(rows):,} by time)" if left_out > 0 else ""
     shown_rows = rows if simulated(summary) else most_time_first(rows)[:most_rows]
     columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(rows)))
     return Table(f"{title}{more}", columns, id="system-calls", charts=("primitives",))
@@ -176,7 +176,7 @@ def primitives_of_command(summary: Summary, view: View) -> Table | None:
         return None
     all_rows = most_time_first(command.primitives)
     shown_rows = all_rows[: view.rows(SHOWN_PRIMITIVES)]
-    more = f" (the first {len(shown_rows)} of {len(all_rows)} by time)" if len(shown_rows) < len(all_rows) else ""
+    more = f" (the first {len(shown_rows)} of {len(all_rows):,} by time)" if len(shown_rows) < len(all_rows) else ""
     columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(command.primitives)))
     return Table(f"System calls of the command itself{more}", columns, id="system-calls-of-command")
 
@@ -198,7 +198,7 @@ def segments(summary: Summary, view: View) -> Table | None:
     columns += [column for pair in counted for column in pair]
     if simulated(summary):
         columns.append(Column("CPU between faults", tuple(duration(_headway(summary, row.name)) for row in shown_rows)))
-    more = f" ({len(shown_rows)} of {len(all_rows)})" if hidden_rows else ""
+    more = f" ({len(shown_rows)} of {len(all_rows):,})" if hidden_rows else ""
     title = f"{_table_subject(all_rows)} by {columns[0].heading}{more}"
     return Table(title, tuple(columns), name_width=MOST_PATH_CHARS, id="segments", charts=("segments", "profile"))
 

@@ -23,7 +23,7 @@ from loadgo.documents.chart import (
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
-from loadgo.notation.figures import plain
+from loadgo.notation.figures import capitalized, in_words, plain
 from loadgo.reporting.over_time import EVERY_COMMAND, OverTime, over_time
 from loadgo.reporting.run_events import RunEvent, run_events
 
@@ -81,9 +81,16 @@ def over_time_chart(summary: Summary, tables: Tables, command: str = EVERY_COMMA
     if events:
         panels.insert(0, _event_panel(events))
     response = "Response time" if command == EVERY_COMMAND else f"Response time of {command}"
-    heading = f"{response} over the run" if parts.commands else "Waiting tasks and page faults over time"
+    heading = f"{response} over the run" if parts.commands else _heading_without_commands(parts)
     drawn = [_drawn(panel, events, parts, last=place == len(panels) - 1) for place, panel in enumerate(panels)]
     return stacked_chart(OVER_TIME, heading, " ".join(parts.notes), drawn)
+
+
+def _heading_without_commands(parts: OverTime) -> str:
+    """The heading of a metering, which names what its panels show."""
+    shown = {"waiting tasks": parts.ready, "page faults": parts.faults}
+    named = [name for name, frame in shown.items() if not frame.is_empty()]
+    return f"{capitalized(in_words(named))} over time" if named else "Over time"
 
 
 def _drawn(panel: _Panel, events: Sequence[RunEvent], parts: OverTime, *, last: bool) -> alt.LayerChart:

@@ -7,10 +7,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of
+from loadgo.documents.chart import ACCENT_COLOR, Chart, chart_of, legend
 from loadgo.documents.log_axis import log_ticks
+from loadgo.documents.palette import SERIES_COLORS
 from loadgo.documents.quick_drawing import quick_drawing
-from loadgo.notation.figures import setting
+from loadgo.notation.figures import capitalized, setting
 from loadgo.reproduction.models.values import Plot
 from loadgo.reproduction.reproduce import ReproducedDocument, ReproducedTotal
 from loadgo.reproduction.words import ratio_chart_name
@@ -121,16 +122,24 @@ def _plot_chart(plot: Plot) -> Chart:
     x = alt.X("x:Q", title=plot.x, scale=alt.Scale(zero=True))
     y = alt.Y("y:Q", title=plot.y, scale=alt.Scale(zero=True))
     dash = alt.StrokeDash("dashed:N", legend=None, scale=alt.Scale(domain=[False, True], range=[[1, 0], [6, 4]]))
-    color = alt.Color("curve:N", title=None, sort=None)
+    names = [curve.name for curve in plot.curves]
+    color = alt.Color(
+        "curve:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=[SERIES_COLORS[at % len(SERIES_COLORS)] for at in range(len(names))]),
+        legend=legend(max(map(len, names))),
+    )
     lines = alt.Chart(points).mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
     dots = alt.Chart(points.filter(~pl.col("dashed"))).mark_point(filled=True, size=40).encode(x=x, y=y, color=color)
     layers: Any = alt.layer(*_areas(plot), lines, dots)
-    return chart_of(plot.name, plot.title, plot.how.replace("`", ""), layers, 320)
+    return chart_of(plot.name, plot.title, f"{capitalized(plot.how.replace('`', ''))}.", layers, 320)
 
 
 def _areas(plot: Plot) -> list[alt.Chart]:
+    """The areas as rectangles with their names, which grow towards the middle of the chart, so that none is cut."""
     if not plot.areas:
         return []
+    area_ends = min(area.left for area in plot.areas), max(area.right for area in plot.areas)
     frame = pl.DataFrame(
         [
             {
@@ -139,7 +148,7 @@ def _areas(plot: Plot) -> list[alt.Chart]:
                 "x2": area.right,
                 "y": area.bottom,
                 "y2": area.top,
-                "middle": (area.left + area.right) / 2,
+                "is_right": area.left + area.right > area_ends[0] + area_ends[1],
             }
             for area in plot.areas
         ]
@@ -149,9 +158,7 @@ def _areas(plot: Plot) -> list[alt.Chart]:
         .mark_rect(fillOpacity=0.12, fill=ACCENT_COLOR, stroke=ACCENT_COLOR, strokeDash=[3, 3])
         .encode(x=alt.X("x:Q"), x2=alt.X2("x2:Q"), y=alt.Y("y:Q"), y2=alt.Y2("y2:Q"))
     )
-    names = (
-        alt.Chart(frame)
-        .mark_text(dy=-8, fontSize=11)
-        .encode(x=alt.X("middle:Q"), y=alt.Y("y2:Q"), text=alt.Text("name:N"))
-    )
-    return [rectangles, names]
+    name = alt.Chart(frame).encode(y=alt.Y("y2:Q"), text=alt.Text("name:N"))
+    to_the_right = name.transform_filter("!datum.is_right").mark_text(dy=-8, fontSize=11, align="left")
+    to_the_left = name.transform_filter("datum.is_right").mark_text(dy=-8, fontSize=11, align="right")
+    return [rectangles, to_the_right.encode(x=alt.X("x:Q")), to_the_left.encode(x=alt.X("x2:Q"))]

@@ -14,6 +14,7 @@ import polars as pl
 
 from loadgo.documents.chart import (
     ACCENT_COLOR,
+    AMOUNT_LABEL,
     PERCENT_LABEL,
     TIME_LABEL,
     Chart,
@@ -134,7 +135,7 @@ def _response_chart(capacity: Capacity, scale: ResponseScale, name: str) -> Char
     limits = [target.limit for target in scale.limits]
     top = axis_end(dots, lines, limits)
     title = "mean response time" if scale.measure == "mean" else f"{scale.measure} of the response time"
-    axis = _FigureAxis(title, top, ",.4~r", f"datum.value == 0 ? '0' : {TIME_LABEL}", "s")
+    axis = _FigureAxis(title, top, ",.4~r", TIME_LABEL, "s")
     layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(scale, top)))
     has_models = capacity.models is not None and bool(capacity.models.models)
     caption = " ".join(filter(None, (_caption(capacity), scale_words(scale) if has_models else "")))
@@ -188,7 +189,8 @@ def _cost_chart(capacity: Capacity) -> Chart | None:
     if len(dots) < 2:
         return None
     title = f"{capacity.currency} a user-hour"
-    base = _users_chart(capacity, dots).encode(y=alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)))
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=True), axis=alt.Axis(labelExpr=AMOUNT_LABEL))
+    base = _users_chart(capacity, dots).encode(y=y)
     line = base.mark_line(strokeWidth=1.5, color=ACCENT_COLOR)
     tooltip = [alt.Tooltip("users:Q"), alt.Tooltip("value:Q", title=title, format=",.4~r")]
     point = base.mark_point(filled=True, size=60, opacity=1).encode(tooltip=tooltip)

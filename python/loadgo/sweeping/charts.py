@@ -87,7 +87,7 @@ _TOOLTIP_FORMATS = {"throughput": ",.4~r", "busy": ".1%"}
 
 
 def _axis(sweep: Sweep) -> alt.Axis:
-    label = _LABELS.get(sweep.measure, f"datum.value == 0 ? '0' : {TIME_LABEL}")
+    label = _LABELS.get(sweep.measure, TIME_LABEL)
     return alt.Axis(title=_figure_title(sweep), labelExpr=label)
 
 

@@ -23,7 +23,7 @@ _SGR = {"bad": "1;31", "good": "32", "faint": "2", "head": "1", "bars": _termina
 _SIGN_COLORS = {sign: _terminal_color(STATE_COLORS[state]) for state, sign in STATE_SIGNS.items()}
 """The colour of each sign of a user's state."""
 _BARS = re.compile("[▁▂▃▄▅▆▇█]+")
-_BAD_WORDS = re.compile(r" over$| lost at \S+ \S+$| lost$| late \S+ \S+$|[\d,]+ RECORDS LOST")
+_BAD_WORDS = re.compile(r" over$| lost at \S+ \S+$| lost$| late \S+ \S+$|[\d,]+ RECORDS? LOST")
 
 
 def painted(text: str, kind: str) -> str:

@@ -391,6 +391,6 @@ def _own_line(window: WatchWindow) -> str:
         whose = "the hosts'" if window.hosts else "this system's"
         return f"no users: {duration(window.width_ns)} of {whose} own work"
     late = NOT_MEASURED if window.lateness_ns is None else duration(window.lateness_ns)
-    lost = "nothing lost" if not window.lost else f"{number(window.lost)} RECORDS LOST"
+    lost = "nothing lost" if not window.lost else f"{counted(window.lost, 'record').upper()} LOST"
     answers = f"{counted(window.answered, 'answer')} in {duration(window.width_ns)} of all phases"
     return f"{answers}; driver late {late} (p99), {lost}"

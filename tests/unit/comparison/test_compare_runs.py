@@ -8,9 +8,11 @@ import polars as pl
 import pytest
 from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
 from loadgo.comparison.document import comparison_document
+from loadgo.comparison.headline import conditions_sentence
 from loadgo.comparison.rows import matched
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.measures.record_checks import checks_of
+from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import with_missing
 from loadgo.records.tables import Tables, tables
 from support.small_machine import laid
@@ -244,3 +246,9 @@ def test_sides_of_different_parts_of_a_run_are_said_to_be_so_at_the_top(room: Pa
     )
     for document in (compare(timed, ran(room, 1), phases="all"), compare(ran(room, 1), ran(room, 2))):
         assert not any("not the same part" in answer for answer in comparison_document(document).further_answers)
+
+
+def test_the_length_of_a_load_has_its_unit() -> None:
+    length = DifferingCondition("duration_s", "40", "600")
+    assert conditions_sentence([length]) == "What differs: duration (40.0 s in A, 10.0 min in B)."
+    assert DifferingCondition("duration_s", "", "40").shown_values == ("", "40.0 s")

@@ -50,6 +50,11 @@ def test_the_charges_are_in_the_printed_ratios_by_shift(of_1973: Fairness) -> No
     )
 
 
+def test_shifts_with_one_verdict_are_told_together(room: Path) -> None:
+    same = cost_against(room / "slow-1", room / "slow-1").report("text").replace("\n", " ")
+    assert "On shifts 1 and 2 it is charged 1.00 times A's price, which is fair." in same
+
+
 def test_the_performance_is_that_of_the_printed_processor_and_elapsed_times(of_1973: Fairness) -> None:
     assert of_1973.measure == "cpu"
     assert of_1973.performance["cpu"].value == pytest.approx(14213 / 4860)

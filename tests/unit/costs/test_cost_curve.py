@@ -111,6 +111,12 @@ def test_the_html_page_has_a_chart_for_each_tariff(made: Costs) -> None:
     assert "https://" not in page
 
 
+def test_a_tariff_that_is_named_twice_is_priced_once(room: Path, made: Costs) -> None:
+    twice = cost([room / f"n{users}" for users in LOADS], tariff=["cloud", "machine:1", "cloud"])
+    assert [priced.tariff for priced in twice.points[0].priced] == [priced.tariff for priced in made.points[0].priced]
+    assert 'id="chart-cost-2"' not in twice.report("html")
+
+
 def test_the_json_holds_every_point_in_full(made: Costs) -> None:
     document = json.loads(made.report("json"))
     assert [point["users"] for point in document["points"]] == list(LOADS)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import pytest
 from loadgo.documents.absent_words import ABSENT_MEANINGS, with_absent_explained
 from loadgo.documents.as_html import html_document
 from loadgo.documents.as_markdown import markdown_document
+from loadgo.documents.as_notebook import notebook_html
 from loadgo.documents.as_text import text_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
@@ -32,6 +35,14 @@ def test_each_word_in_a_table_has_its_meaning_below_it() -> None:
         f"never: {ABSENT_MEANINGS['never']}.",
         f"–: {ABSENT_MEANINGS['–']}; under 95 %, no interval, since there is too little for one.",
     ]
+
+
+def test_each_meaning_has_a_line_of_its_own_on_a_page_and_in_a_notebook() -> None:
+    document = Document(title="t", answer="a.", about=(), sections=(TABLE,))
+    for page in (html_document(document), notebook_html(document, ("Response time",), None)):
+        assert "\N{REPLACEMENT CHARACTER}" not in page.partition("<script")[0]
+        for text in feet(TABLE)[:2]:
+            assert f">{escape(text)}</p>" in page
 
 
 def test_a_word_that_is_not_shown_is_not_explained() -> None:

@@ -10,6 +10,9 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.fitting.fit import fit
+from loadgo.fitting.remarks import _miss_warnings
+from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
+from loadgo.notation.measures import percent
 from support.command_line import typed
 from support.places import TESTS
 from support.run_files import forget_manifest
@@ -160,3 +163,10 @@ def test_a_host_on_which_every_response_took_no_time_is_fitted(tmp_path: Path, u
     assert mean.off == (0.0 if unused else math.inf)
     assert "inf" not in fitted.report(width=100)
     assert fitted.to_dict()["checks"][0]["off"] == (0.0 if unused else None)
+
+
+def test_the_warning_of_a_miss_has_the_figure_of_the_table() -> None:
+    missed = FittedCheck("r", 5, MEAN_RESPONSE_LABEL, 57.6e6, 11.81e6, timed=True, error=0.01)
+    (warning,) = _miss_warnings([missed])
+    assert f"the machine's mean response is {percent(missed.off).removeprefix('−')} too low" in warning
+    assert "79.5 % too low" in warning

@@ -93,6 +93,12 @@ def test_all_states_of_a_user_are_told_apart_by_every_eye(eye: str, paper: str) 
         assert distance(STATE_COLORS[one], STATE_COLORS[other], paper, eye) > NOTICEABLE, (one, other)
 
 
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_user_who_runs_is_seen_among_those_who_think(paper: str) -> None:
+    for state in ("running", "CPU wait", "page wait", "disk wait"):
+        assert distance(STATE_COLORS[state], STATE_COLORS["thinking"], paper, "all three") > 3 * NOTICEABLE, state
+
+
 def test_a_state_that_is_a_category_too_has_one_colour() -> None:
     for state, category in (("running", "user"), ("page wait", "idle page wait"), ("disk wait", "idle disk wait")):
         assert (BUSY_COLORS | IDLE_COLORS)[category].startswith(STATE_COLORS[state])

@@ -197,6 +197,8 @@ def test_a_metered_command_has_no_users_and_no_phases_but_its_own_time() -> None
     assert parts.users.is_empty()
     assert [(event.kind, event.from_ns, event.to_ns) for event in events_of(metered)] == [("command", 10 * S, 70 * S)]
     assert chart("over-time", summarize(metered), metered).heading == "Waiting tasks and page faults over time"
+    unfaulted = replace(metered, faults=metered.faults.clear())
+    assert chart("over-time", summarize(unfaulted), unfaulted).heading == "Waiting tasks over time"
 
 
 def test_what_says_nothing_is_left_out_and_said() -> None:

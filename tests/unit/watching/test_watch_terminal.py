@@ -203,6 +203,13 @@ def test_no_name_of_a_row_runs_into_its_series(run_tables: Tables) -> None:
     assert any(line.startswith("not known   ") for line in lines)
 
 
+@pytest.mark.parametrize(("lost", "words"), [(1, "1 RECORD LOST"), (1234, "1,234 RECORDS LOST")])
+def test_lost_records_are_counted_in_words_and_red(run_tables: Tables, lost: int, words: str) -> None:
+    window = replace(window_at_end(run_tables), lost=lost)
+    lines = screen(window, ScreenContext("typical user", "ended"), 80, 34, color=True)
+    assert any(f"\x1b[1;31m{words}\x1b[0m" in line for line in lines)
+
+
 def test_the_busy_share_beside_the_bars_is_that_of_the_answer(run_tables: Tables) -> None:
     """The columns have different amounts of the processors' time, so the mean of their shares is another figure."""
     reach = latest_ns(run_tables)

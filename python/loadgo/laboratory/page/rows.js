@@ -47,8 +47,9 @@ function rowOf(run) {
   const place = element("td", { className: "words" }, run.system);
   if (run.host) place.append(element("small", { textContent: run.host }));
   const isGood = ["done", "not read yet"].includes(run.outcome) && !run.unfit;
-  const outcome = element("td", { className: isGood ? "" : "bad" }, run.outcome);
-  if (run.unfit) outcome.append(element("small", { textContent: run.unfit }));
+  const outcome = element("td", { className: isGood ? "outcome" : "outcome bad" }, run.outcome);
+  // The remarks count the records that were lost.
+  if (run.unfit && !(run.unfit === "records were lost" && /\brecords? lost\b/.test(run.remarks))) outcome.append(element("small", { textContent: run.unfit }));
   if (run.remarks) outcome.append(element("small", { className: "bad", textContent: run.remarks }));
   const words = element("td", { className: "words" });
   for (const tag of run.tags) words.append(element("span", { className: "tag", textContent: tag }));

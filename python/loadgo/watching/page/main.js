@@ -7,9 +7,9 @@ import { $, charts, drawDetail, drawMoving, drawSettled, prepare, target, write 
 import { drawHostMeters, drawHosts, prepareHosts } from "./host_panels.js";
 import { hostBands, hostFigures, hostMeters } from "./hosts.js";
 import { listenToCharts, reportOf } from "./pointer.js";
-import { drawBands, drawChosen, gutter } from "./pictures.js";
+import { BELOW_BANDS, drawBands, drawChosen, gutter } from "./pictures.js";
 import { Store } from "./store.js";
-import { duration, moment, number } from "./words.js";
+import { duration, lostRecords, moment, number } from "./words.js";
 
 const NARROWEST = 1e6, SETTLED_MS = 150, OFTEN_MS = 500;
 const store = new Store();
@@ -94,14 +94,14 @@ function settle() {
   say("answer", damaged + sentence);
   $("answer").className = sentence.startsWith("Fine") && !damaged ? "good" : "bad";
   document.title = `${sentence.split(":")[0]} · ${store.title}`;
-  const lost = told.lost ? ` · ${number(told.lost)} RECORDS LOST` : "";
+  const lost = told.lost ? ` · ${lostRecords(told.lost)}` : "";
   $("live").textContent = store.ended ? "To the end" : "Live";
   // After the end nobody is logged in: the number of users says more.
   const over = mode === "ended" && everybody() && !told.users;
   const users = everybody() ? `${over ? "" : `${number(told.users)} of `}${number(everybody())} ${over ? "users" : "logged in"} · ` : "";
   $("about").textContent = `${store.title} · ${users}${told.phase && !over ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
   $("report").href = reportOf(window.start, window.end);
-  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)} of all phases; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? `${number(told.lost)} RECORDS LOST` : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
+  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)} of all phases; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? lostRecords(told.lost) : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }
@@ -221,7 +221,7 @@ function listen() {
     view.drag.moved ||= Math.abs(by) > 3;
     if (view.drag.moved) { const { start, end } = windowNow(); view.width = end - start; at(view.drag.end - by * view.drag.per); }
   });
-  users.addEventListener("pointerup", event => { const drag = view.drag; view.drag = null; if (drag && !drag.moved) click(share(event), event.offsetY / users.clientHeight); else soon(); });
+  users.addEventListener("pointerup", event => { const drag = view.drag; view.drag = null; if (drag && !drag.moved) click(share(event), event.offsetY / (users.clientHeight - BELOW_BANDS)); else soon(); });
   users.addEventListener("pointercancel", () => { view.drag = null; });
   users.addEventListener("dblclick", enter);
   $("live").addEventListener("click", live);

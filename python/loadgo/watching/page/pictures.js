@@ -34,11 +34,13 @@ let sheet = null;
 export function gutter(width) { return width < 500 ? 58 : 84; }
 
 const LANE = 16, LOWEST = 120, HIGHEST = 460;
+/** The room below the bands for the moments of the run. */
+export const BELOW_BANDS = 14;
 
 /** A band for each lane, with its name at the left, divided by height among the states; `marked` is the lane that the keys are at. */
 export function drawBands(element, { lanes, values, columns }, marked, window) {
-  element.dataset.tall = Math.max(LOWEST, Math.min(lanes.length * LANE, HIGHEST));
-  const [pen, width, height] = surface(element), tall = Math.round(height * (devicePixelRatio || 1)), all = STATES.length;
+  element.dataset.tall = Math.max(LOWEST, Math.min(lanes.length * LANE, HIGHEST)) + BELOW_BANDS;
+  const [pen, width, whole] = surface(element), height = whole - BELOW_BANDS, tall = Math.round(height * (devicePixelRatio || 1)), all = STATES.length;
   sheet ||= document.createElement("canvas");
   [sheet.width, sheet.height] = [columns, tall];
   const into = sheet.getContext("2d"), picture = into.createImageData(columns, tall), pixels = new Uint32Array(picture.data.buffer);
@@ -69,7 +71,7 @@ export function drawBands(element, { lanes, values, columns }, marked, window) {
 
 /** A frame around one interaction, from when it was typed until it was ready. */
 export function drawChosen(element, lanes, lane, begun, ready, { start, end }) {
-  const pen = element.getContext("2d"), width = element.clientWidth, height = +element.dataset.tall, left = gutter(width), each = height / lanes;
+  const pen = element.getContext("2d"), width = element.clientWidth, height = +element.dataset.tall - BELOW_BANDS, left = gutter(width), each = height / lanes;
   const at = moment => left + Math.max(0, Math.min(1, (moment - start) / (end - start))) * (width - left);
   pen.strokeStyle = ink("--ink");
   pen.lineWidth = 2;
@@ -78,7 +80,7 @@ export function drawChosen(element, lanes, lane, begun, ready, { start, end }) {
   pen.setLineDash([]);
 }
 
-/** Moments of the run, as lines across the bands, at round numbers of seconds. */
+/** Moments of the run at round numbers of seconds: lines across the bands, which are `height` tall, and their names below. */
 function marks(pen, left, width, height, { start, end }) {
   const step = momentStep(start, end, width - left, 110);
   pen.font = "10px system-ui, sans-serif";
@@ -87,13 +89,11 @@ function marks(pen, left, width, height, { start, end }) {
     const x = left + (at - start) / (end - start) * (width - left), text = momentLabel(at, step), room = pen.measureText(text).width;
     pen.globalAlpha = 0.4;
     pen.fillStyle = ink("--faint");
-    pen.fillRect(x, 0, 1, height);
+    pen.fillRect(x, 0, 1, height + BELOW_BANDS);
     pen.globalAlpha = 1;
     if (x + room + 4 > width) continue;
-    pen.fillStyle = ink("--ground");
-    pen.fillRect(x + 1, height - 12, room + 4, 12);
     pen.fillStyle = ink("--ink");
-    pen.fillText(text, x + 3, height);
+    pen.fillText(text, x + 3, height + BELOW_BANDS - 1);
   }
 }
 

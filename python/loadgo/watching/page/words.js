@@ -24,6 +24,8 @@ function scaled(value, units) {
 
 export function number(x) { return scaled(x, COUNTS); }
 
+export function lostRecords(count) { return `${number(count)} ${count === 1 ? "RECORD" : "RECORDS"} LOST`; }
+
 export function bytes(x) { return scaled(x, BYTES); }
 
 export function share(x) { return x === null || x === undefined || Number.isNaN(x) ? NOT_MEASURED : (100 * x).toFixed(1) + " %"; }
