@@ -222,8 +222,11 @@ fn a_command_with_a_factor_works_so_many_times_as_long_between_faults_and_keeps_
         (to_fault, frames.held(0))
     };
     let (plain, slow) = (faults(1.0, 1_000_000), faults(3.0, 3_000_000));
-    assert_eq!(slow.0, 3 * plain.0, "the same draw, three times as long");
-    assert_eq!(slow.1, plain.1, "after three times the work its pages are as old");
+    assert_eq!(
+        slow,
+        (3 * plain.0, plain.1),
+        "the same draw, three times as long; after three times the work its pages are as old"
+    );
 }
 
 #[test]
@@ -234,8 +237,7 @@ fn the_next_command_of_a_process_has_its_own_factor() {
         frames.set_headway_factor(0, factor);
         frames.work_to_fault(0, &mut stream(7)).unwrap()
     };
-    let (long, plain) = (to_fault(2.0), to_fault(1.0));
-    assert!(long.abs_diff(2 * plain) <= 1, "{long} is twice {plain}");
+    assert!(to_fault(2.0).abs_diff(2 * to_fault(1.0)) <= 1, "the same draw, twice as long");
 }
 
 #[test]

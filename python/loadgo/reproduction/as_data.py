@@ -7,6 +7,7 @@ from typing import Any
 
 from loadgo.documents.as_json import Keys, json_document
 from loadgo.reproduction import words
+from loadgo.reproduction.finding_words import finding_lines
 from loadgo.reproduction.models.rfc_392_here import LocalTransfers, RepeatedTransfer
 from loadgo.reproduction.models.rfc_392_remedies import Remedy, RemedyCost
 from loadgo.reproduction.reproduce import ReproducedDocument, ReproducedFigure, ReproducedTotal, Reproduction
@@ -66,7 +67,7 @@ def _document_keys(reproduced: ReproducedDocument) -> dict[str, Any]:
                 "suspects": [
                     {"figure": suspect.figure, "corrected": float(suspect.corrected)} for suspect in finding.suspects
                 ],
-                "text": words.finding_lines(finding, document),
+                "text": finding_lines(finding, document),
             }
             for finding in reproduced.findings
         ],

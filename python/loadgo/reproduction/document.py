@@ -13,6 +13,7 @@ from loadgo.documents.section import id_of
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.reproduction import words
+from loadgo.reproduction.finding_words import findings, findings_title
 from loadgo.reproduction.reproduce import BAD_VERDICTS, ReproducedDocument, Reproduction
 from loadgo.reproduction.tables import tables
 
@@ -58,7 +59,7 @@ def _document(
 def _trust(reproduction: Reproduction) -> str:
     """The line on whether to believe the models; empty where nothing is predicted."""
     failed = reproduction.count(*BAD_VERDICTS)
-    predictions = reproduction.count(*words.HELD, "one run") + failed
+    predictions = reproduction.count(*words.HELD_VERDICTS, "one run") + failed
     if not predictions:
         return ""
     against = [f"{failed} of {predictions} predictions {'fails' if failed == 1 else 'fail'}"] if failed else []
@@ -159,7 +160,7 @@ def _failure_lists(documents: Sequence[tuple[str, ReproducedDocument]]) -> list[
 def lists(reproduced: ReproducedDocument) -> list[Points]:
     """Lists of contradictions in the document, and of loose fits."""
     found_lists = [
-        Points(words.findings_title(reproduced), words.findings(reproduced)),
+        Points(findings_title(reproduced), findings(reproduced)),
         Points("Fitted, and still more than 10 % off", tuple((line,) for line in words.loose_fits(reproduced))),
     ]
     return [points for points in found_lists if points.items]

@@ -1,15 +1,13 @@
-"""The texts of a reproduction: the answer, verdict letters, figures in printed form, and contradictions."""
+"""The texts of a reproduction: the answer, verdict letters, and figures in printed form."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import get_args
 
 from loadgo.notation.figures import digits, in_words
-from loadgo.published.document import CauseKind, Document, Figure
-from loadgo.published.finding import Failure, Finding, contradictions_in_words
+from loadgo.published.document import CauseKind, Figure
 from loadgo.reproduction.reproduce import (
     BAD_VERDICTS,
     FigureVerdict,
@@ -19,7 +17,7 @@ from loadgo.reproduction.reproduce import (
     Reproduction,
 )
 
-HELD: tuple[FigureVerdict, ...] = ("within", "misprint")
+HELD_VERDICTS: tuple[FigureVerdict, ...] = ("within", "misprint")
 """The verdicts of predictions that hold."""
 
 _NAMED_FIGURES = 6
@@ -64,17 +62,20 @@ def answer(reproduction: Reproduction) -> str:
 
 def _several_predictions(reproduction: Reproduction) -> str:
     """How many predictions of several documents hold. The failing ones are too many to be named here."""
-    held, failed, untold = (reproduction.count(*verdicts) for verdicts in (HELD, BAD_VERDICTS, ("one run",)))
-    judged = held + failed + untold
+    held_count, failed_count, untold_count = (
+        reproduction.count(*verdicts) for verdicts in (HELD_VERDICTS, BAD_VERDICTS, ("one run",))
+    )
+    judged = held_count + failed_count + untold_count
     if not judged:
         return "No figure is predicted."
-    if held == judged:
-        return f"All {held} predictions hold."
+    if held_count == judged:
+        return f"All {held_count} predictions hold."
     clauses = [
-        f"{held} of {judged} figures that simulated machines predict are within their tolerance of the printed ones",
-        *([_cause_counts(reproduction.documents)] if failed > reproduction.unexplained else []),
-        *([_without_cause(reproduction.unexplained, failed)] if reproduction.unexplained else []),
-        *([_untold_clause(untold)] if untold else []),
+        f"{held_count} of {judged} figures that simulated machines predict are within their tolerance of the printed "
+        "ones",
+        *([_cause_counts(reproduction.documents)] if failed_count > reproduction.unexplained else []),
+        *([_without_cause(reproduction.unexplained, failed_count)] if reproduction.unexplained else []),
+        *([_untold_clause(untold_count)] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
 
@@ -136,20 +137,22 @@ def figure_name(label: str, table: str = "") -> str:
 
 def _predictions(reproduced: ReproducedDocument) -> str:
     """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell 1.`"""
-    held, failed, untold = (reproduced.count(*verdicts) for verdicts in (HELD, BAD_VERDICTS, ("one run",)))
-    judged = held + failed + untold
+    held_count, failed_count, untold_count = (
+        reproduced.count(*verdicts) for verdicts in (HELD_VERDICTS, BAD_VERDICTS, ("one run",))
+    )
+    judged = held_count + failed_count + untold_count
     if not judged:
         return "No figure is predicted."
-    if held == judged:
-        return f"All {held} predictions hold." if held > 1 else "The one prediction holds."
+    if held_count == judged:
+        return f"All {held_count} predictions hold." if held_count > 1 else "The one prediction holds."
     failing = failing_figures(reproduced)
     more = [f"{len(failing) - _NAMED_FIGURES} more"] if len(failing) > _NAMED_FIGURES else []
     listed = in_words([*failing[:_NAMED_FIGURES], *more])
     clauses = [
-        f"{held} of {judged} predictions hold",
+        f"{held_count} of {judged} predictions hold",
         *([f"{listed} fail{'s' if len(failing) == 1 else ''}"] if failing else []),
-        *([_cause_counts([reproduced])] if failed > reproduced.unexplained else []),
-        *([_untold_clause(untold)] if untold else []),
+        *([_cause_counts([reproduced])] if failed_count > reproduced.unexplained else []),
+        *([_untold_clause(untold_count)] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
 
@@ -277,7 +280,7 @@ def verdict_letter(cell: ReproducedFigure | ReproducedTotal) -> str:
 def troubles(reproduced: ReproducedDocument) -> list[str]:
     """A line for each figure that is not as it should be without a named cause, and for each misprint."""
     lines = [
-        f"{_short(cell.figure.id)}: {_trouble_text(cell)}"
+        f"{short_id(cell.figure.id)}: {_trouble_text(cell)}"
         for cell in reproduced.cells.values()
         if cell.bad or cell.verdict == "misprint"
     ]
@@ -285,7 +288,7 @@ def troubles(reproduced: ReproducedDocument) -> list[str]:
         if total.rule is not None and total.verdict in BAD_VERDICTS:
             ours = "nothing" if total.ours is None else significant(total.ours)
             within = "" if total.rule.within is None else f", tolerance {total.rule.within.text}"
-            lines.append(f"{_short(total.total.id)}: {significant(total.printed)} printed, {ours} ours{within}")
+            lines.append(f"{short_id(total.total.id)}: {significant(total.printed)} printed, {ours} ours{within}")
     return lines
 
 
@@ -296,7 +299,7 @@ def explained(reproduced: ReproducedDocument) -> list[tuple[str, ...]]:
         if cell.cause is not None:
             cells_by_cause.setdefault((cell.cause.kind, cell.cause.says), []).append(cell)
     return [
-        (f"{kind}: {says}", *(f"{_short(cell.figure.id)}: {_compared_text(cell)}" for cell in cells))
+        (f"{kind}: {says}", *(f"{short_id(cell.figure.id)}: {_compared_text(cell)}" for cell in cells))
         for (kind, says), cells in cells_by_cause.items()
     ]
 
@@ -308,7 +311,7 @@ def untold(reproduced: ReproducedDocument) -> list[str]:
         if cell.verdict == "one run" and cell.ours is not None and cell.ours.one_run is not None:
             low, high = (value_text(cell.figure, end) for end in cell.ours.one_run)
             lines.append(
-                f"{_short(cell.figure.id)}: {_compared_text(cell)}; 95 of 100 single runs give {low} to {high}"
+                f"{short_id(cell.figure.id)}: {_compared_text(cell)}; 95 of 100 single runs give {low} to {high}"
             )
     return lines
 
@@ -321,7 +324,7 @@ def ratio_chart_name(document_name: str) -> str:
 def loose_fits(reproduced: ReproducedDocument) -> list[str]:
     """A line for each fitted figure that is more than 10 % off."""
     return [
-        f"{_short(key)}: printed {cell.figure.text}, ours {value_text(cell.figure, cell.ours.value, cell.ours.high)}"
+        f"{short_id(key)}: printed {cell.figure.text}, ours {value_text(cell.figure, cell.ours.value, cell.ours.high)}"
         for key, cell in reproduced.cells.items()
         if cell.verdict == "fitted" and cell.ours and cell.ratio and abs(cell.ratio - 1) > LOOSE_FIT_SHARE
     ]
@@ -354,72 +357,13 @@ def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:
     names_by_source: dict[str, list[str]] = {}
     for cell in reproduced.cells.values():
         if cell.verdict == "not modelled" and cell.ours is None:
-            names_by_source.setdefault(f"not modelled: {cell.rule.why}", []).append(_short(cell.figure.id))
+            names_by_source.setdefault(f"not modelled: {cell.rule.why}", []).append(short_id(cell.figure.id))
         elif cell.ours is not None and cell.ours.how:
-            names_by_source.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(_short(cell.figure.id))
+            names_by_source.setdefault(f"{cell.ours.mark}: {cell.ours.how}", []).append(short_id(cell.figure.id))
     return [(_name_list(names), source.replace("`", "")) for source, names in names_by_source.items()]
 
 
-def findings_title(reproduced: ReproducedDocument) -> str:
-    """The title of the list of contradictions, with their number."""
-    return contradictions_in_words(reproduced.findings)
-
-
-def findings(reproduced: ReproducedDocument) -> tuple[tuple[str, ...], ...]:
-    """The lines of each contradiction in the document."""
-    return tuple(tuple(finding_lines(finding, reproduced.document)) for finding in reproduced.findings)
-
-
-def finding_lines(finding: Finding, document: Document) -> list[str]:
-    """The lines of a contradiction: the relation, its failures, a reading that holds, and likely misprints."""
-    figures = document.figures
-    count, claims = len(finding.failures), len(finding.relation.claims)
-    verdict = "contradicts itself" if finding.degree == "contradiction" else "is off in the last digit"
-    cases = f" in {count} of {claims} cases" if claims > 1 else ""
-    lines = [f"{finding.relation.says} This {verdict}{cases}."]
-    if finding.reading:
-        remaining = len(finding.remaining)
-        lines.append(
-            f"It holds otherwise: {finding.reading}" + (f"; then {remaining} of {claims} fail." if remaining else ".")
-        )
-    lines += [failure_text(failure, figures) for failure in finding.remaining[:3]]
-    if len(finding.remaining) > 3:
-        lines.append(f"… and {len(finding.remaining) - 3} more.")
-    for suspect in finding.suspects:
-        effect = f"{suspect.mended} claims hold" if suspect.mended > 1 else "it holds"
-        lines.append(f"If {_short(suspect.figure)}, printed {suspect.printed}, is {suspect.text}, {effect}.")
-    return lines
-
-
-def failure_text(failure: Failure, figures: dict[str, Figure]) -> str:
-    """A claim that fails, with the printed numbers in place of cells."""
-    left, right = re.split(r"\s(?:=|<=|>=)\s", failure.claim.text, maxsplit=1)
-    prefix = next(iter(figures)).partition("/")[0]
-    units = {figures[key].unit for key in failure.figures}
-    sign = {"=": "≠", "<=": "is not ≤", ">=": "is not ≥"}[failure.claim.comparison]
-    shown = f"{_printed(left, prefix, figures)} {sign} {_printed(right, prefix, figures)}"
-    if units & {"date", "clock time"}:
-        return f"{shown} ({_short(failure.figures[0])}, {_short(failure.figures[-1])})"
-    is_single_cell = re.fullmatch(r"\{[^+}]*\}", right)
-    return f"{_short(failure.figures[0])}: {shown}" + ("" if is_single_cell else f" = {significant(failure.right)}")
-
-
-def _printed(side: str, prefix: str, figures: dict[str, Figure]) -> str:
-    """A side of a claim with the printed numbers in place of cells."""
-
-    def printed_number(match: re.Match[str]) -> str:
-        reference = match[1]
-        if reference.startswith("+"):
-            return f"the sum of {reference[1:]}"
-        figure = figures[f"{prefix}/{re.sub(r'[.](low|high)$', '', reference)}"]
-        if figure.unit == "date":
-            return figure.text
-        return significant(float(figure.number.high if reference.endswith(".high") else figure.number.low))
-
-    return re.sub(r"\{([^}]*)\}", printed_number, side)
-
-
-def _short(key: str) -> str:
+def short_id(key: str) -> str:
     """An id without its document's name."""
     return key.partition("/")[2]
 
