@@ -211,14 +211,10 @@ fn a_command_with_a_factor_works_so_many_times_as_long_between_faults_and_keeps_
         frames.begin(0, 100, 0.0, false, 0);
         frames.begin(1, 100, 0.0, false, 0);
         frames.set_headway_factor(0, factor);
-        (0..8).for_each(|_| {
-            frames.fault(0, 0, stream);
-        });
+        let _: Vec<_> = (0..8).map(|_| frames.fault(0, 0, stream)).collect();
         let to_fault = frames.work_to_fault(0, stream).unwrap();
         frames.ran(0, work_ns, work_ns);
-        (0..6).for_each(|_| {
-            frames.fault(1, work_ns, stream);
-        });
+        let _: Vec<_> = (0..6).map(|_| frames.fault(1, work_ns, stream)).collect();
         (to_fault, frames.held(0))
     };
     let (plain, slow) = (faults(1.0, 1_000_000), faults(3.0, 3_000_000));
