@@ -77,6 +77,12 @@ def test_a_command_is_the_only_user_and_its_life_the_only_interaction(bench: Ben
     assert measured.conditions["meters"]["tier"] == "cheap"
 
 
+def test_a_long_command_has_a_name_that_ends_with_a_sign(bench: Bench) -> None:
+    long = ["sh", "-c", f"true {'a' * 80}"]
+    bench.loadgo("meter", "--meters", "cheap", "--out", "m", "--", *long)
+    assert kept(bench.folder / "m")["name"] == f"sh -c true {'a' * 48}…"
+
+
 @pytest.mark.parametrize("tier", ["cheap", "exact"])
 def test_each_processors_time_adds_up_to_wall_time(bench: Bench, tier: str) -> None:
     bench.typed("meter", "--meters", tier, "--every", "200ms", "--out", "kept", "--", "sh", "-c", BUSY)

@@ -300,10 +300,14 @@ fn title(order: &MeterOrder) -> Title {
     Title { kind: "meter", id: order.id.clone(), name, script: None, command: order.command_line.clone() }
 }
 
-/// Name of the command in the records.
+/// Name of the command in the records. One that is too long is cut, and ends with `…`.
 fn name_of(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ").chars().take(MOST_NAME_CHARS).collect()
+    let name = words.join(" ");
+    if name.chars().count() <= MOST_NAME_CHARS {
+        return name;
+    }
+    name.chars().take(MOST_NAME_CHARS - 1).chain(['…']).collect()
 }
 
 /// Records the command as a user who typed one line, if there was one.
