@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference
-from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
+from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, host_change, narrowing, runs_a_side
 from loadgo.comparison.figures import Notation, change, change_interval, notation_for, relative_change
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
@@ -71,6 +71,7 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
         return ()
     sentences = (
         stretches_sentence(comparison.a, comparison.b),
+        host_change(comparison.rows),
         rows_sentence(comparison.by_command),
         conditions_sentence(comparison.conditions),
     )
