@@ -29,6 +29,8 @@ _ROW_MEASURES = ("response", "cpu")
 _NAMED_ROWS = 3
 """Most rows that are named in each direction."""
 _NAMED_CONDITIONS = 3
+_FEWEST_HIDDEN_CONDITIONS = 3
+"""Fewer conditions beyond `_NAMED_CONDITIONS` are named as well: the one that is hidden may be the cause."""
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
@@ -179,9 +181,9 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
         differ = "differs" if len(measured) == 1 else "differ"
         return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
     chosen.sort(key=lambda condition: condition.name.removeprefix("machine ").startswith(_NAMED_LAST))
-    named = [_condition(condition) for condition in chosen[:_NAMED_CONDITIONS]]
-    hidden = len(chosen) - len(named)
-    more = [f"{hidden} more condition{'s' if hidden > 1 else ''}"] if hidden else []
+    is_long = len(chosen) >= _NAMED_CONDITIONS + _FEWEST_HIDDEN_CONDITIONS
+    named = [_condition(condition) for condition in (chosen[:_NAMED_CONDITIONS] if is_long else chosen)]
+    more = [f"{len(chosen) - len(named)} more conditions"] if is_long else []
     return f"What differs: {in_words([*named, *more])}."
 
 

@@ -90,7 +90,7 @@ def _law(facts: Sequence[RunFacts]) -> str:
 
 
 def _lost(facts: Sequence[RunFacts]) -> str:
-    return "" if any(run.losses for run in facts) else "nothing lost"
+    return "" if any(run.losses for run in facts) else "no record lost"
 
 
 def _quiet(facts: Sequence[RunFacts]) -> str:

@@ -38,20 +38,24 @@ def prediction_table(prediction: Prediction | None) -> Table | None:
     return Table("Predicted, with the doubt in what was fitted", columns, id="predicted")
 
 
-def prediction_answer(prediction: Prediction | None) -> str:
+def prediction_answer(prediction: Prediction | None, *, is_doubtful: bool = False) -> str:
     """The answer of a prediction: the median of the drawn machines, and the interval of another run.
 
-    Empty without a prediction.
+    If the fit is doubtful the interval is left out: it holds only for a machine of the right form. Empty without a
+    prediction.
     """
     figures = {figure.measure: figure for figure in _figures(prediction) if figure.command == ALL_COMMANDS}
-    parts = [_central(name, figures[name]) for name in _ANSWER_NAMES if name in figures]
+    parts = [_central(name, figures[name], is_doubtful=is_doubtful) for name in _ANSWER_NAMES if name in figures]
     if not parts:
         return ""
+    if is_doubtful:
+        return f"{', '.join(parts)}. Do not rely on these figures: the warnings say how far off they may be."
     return f"{', '.join(parts)}. In brackets: where 95 of 100 such runs lie, with the uncertainty of the fit."
 
 
-def _central(name: str, figure: PredictedFigure) -> str:
-    return f"{_ANSWER_NAMES[name]} {_figure(figure, figure.central)} ({_interval(figure)})"
+def _central(name: str, figure: PredictedFigure, *, is_doubtful: bool) -> str:
+    interval = "" if is_doubtful else f" ({_interval(figure)})"
+    return f"{_ANSWER_NAMES[name]} {_figure(figure, figure.central)}{interval}"
 
 
 def prediction_words(prediction: Prediction | None) -> list[str]:

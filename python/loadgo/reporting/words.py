@@ -44,10 +44,12 @@ def answer(summary: Summary) -> str:
         return metered_answer(summary)
     if not summary.everything.response.count:
         return _nothing(summary)
-    if foreseen := prediction_answer(summary.prediction):
+    is_doubtful = bool(summary.fit_warnings)
+    if foreseen := prediction_answer(summary.prediction, is_doubtful=is_doubtful):
         missed = [*_missed(summary), *_doubtful(summary)]
         of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
-        return f"{_who(summary)}, predicted: {foreseen}{of_one}"
+        doubtful_fit = " with a doubtful fit" if is_doubtful else ""
+        return f"{_who(summary)}, predicted{doubtful_fit}: {foreseen}{of_one}"
     return " ".join(part for part in (_served(summary), _throughput(summary), unlike_hosts(summary)) if part)
 
 
@@ -300,6 +302,8 @@ def _served(summary: Summary) -> str:
     missed = _missed(summary)
     is_good = not (missed or summary.everything.outcomes.errors)
     served = "everyone was served" if is_good else "not everyone was well served"
+    if is_good and facts_in(summary).outcome not in ("", "done", "running"):
+        served += " up to the run's early end"
     if is_good and not summary.driver.valid:
         served += ", but the response times are not valid"
     failures = f" {', '.join(missed)};" if missed else ""
@@ -319,15 +323,18 @@ def _slowest(summary: Summary) -> str:
     if not _has(summary.everything, name):
         mean_ns = summary.everything.response.mean_ns
         return "no response time is known." if mean_ns is None else f"the only response took {duration(mean_ns)}."
-    rows = [row for row in summary.commands if _has(row, name)]
-    has_none = any(row.response.quantile(name).state == "never" for row in (summary.everything, *rows))
+    # The slowest command may be too rare for a p90: all commands are then judged by a quantile that more of them have.
+    of_row = name if all(_has(row, name) for row in summary.commands) else "p50"
+    rows = [row for row in summary.commands if _has(row, of_row)]
+    quantiles = [summary.everything.response.quantile(name), *(row.response.quantile(of_row) for row in rows)]
+    has_none = any(measured.state == "never" for measured in quantiles)
     reason = ": too many lines had no answer." if has_none else "."
     if len(rows) < 2:
         return f"{overall}{reason}"
-    slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
+    slowest = max(rows, key=lambda row: row.response.quantile(of_row).value_ns or float("inf"))
     left_out = len(summary.commands) - len(rows)
     choice = f" of the {len(rows)} commands with enough samples" if left_out else " command"
-    return f"{_figure_of(slowest, name)} for {slowest.name}, the slowest{choice}, and {overall}{reason}"
+    return f"{_figure_of(slowest, of_row)} for {slowest.name}, the slowest{choice}, and {overall}{reason}"
 
 
 def _figure_of(row: CommandSummary, name: str) -> str:

@@ -100,7 +100,10 @@ def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
         return "not valid"
     if not point.steady:
         return "not steady"
-    return "the answer" if point.users == capacity.answer else ""
+    if point.users != capacity.answer:
+        return ""
+    is_sure = all(verdict.standing == "met" for verdict in point.verdicts)
+    return "the answer" if is_sure else "probable answer"
 
 
 def _trials_table(capacity: Capacity) -> Table | None:
