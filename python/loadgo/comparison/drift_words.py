@@ -115,7 +115,7 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
             "More runs of the host would tell: 3 on its side, or 5 with its script, users and conditions in the same "
             "folder."
         )
-    return f"{number} in turn would tell: {command}"
+    return f"{number} in turn would tell: `{command}`"
 
 
 def about_allowance(rows: Matched) -> list[str]:

@@ -215,6 +215,8 @@ def _phrase(difference: Difference, notation: Notation) -> str:
         if difference.may_turn:
             within += ", of the lines that were answered"
             figures = figures if difference.interval else relative
+        if difference.cannot_tell_by == "drift" and difference.drift == "not known":
+            return f"too few runs to judge {name} ({figures}{within})"
         return f"cannot tell for {name} ({figures}{within})"
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"

@@ -16,7 +16,15 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from loadgo.comparison.between_runs import NO_DRIFT, BetweenRuns, RunMeans, between_runs_of, run_means, with_drift, with_levels
+from loadgo.comparison.between_runs import (
+    NO_DRIFT,
+    BetweenRuns,
+    RunMeans,
+    between_runs_of,
+    run_means,
+    with_drift,
+    with_levels,
+)
 from loadgo.comparison.cells import (
     ResampledRows,
     by_stretch,

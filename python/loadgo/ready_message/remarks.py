@@ -148,7 +148,9 @@ def _missing_figures(ready: Ready) -> list[str]:
         lines.insert(0, f"{NOT_MEASURED} not measured: {', '.join(labels)}.{unexplained}")
     if any(run.max_resident_bytes is None for run in ready.runs):
         floor = size(ready.floor_bytes)
-        lines.append(f"≤: less than {floor} cannot be told: the kernel's account of a command begins at loadgo's own memory.")
+        lines.append(
+            f"≤: less than {floor} cannot be told: the kernel's account of a command begins at loadgo's own memory."
+        )
     return lines
 
 

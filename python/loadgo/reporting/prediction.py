@@ -32,8 +32,10 @@ def prediction_table(prediction: Prediction | None) -> Table | None:
         Column("another run, 95 %", tuple(_interval(figure) for figure in figures)),
         Column("by the parameters", tuple(_around(figure.doubt) for figure in figures), spare=2),
         Column("by chance", tuple(_around(figure.chance) for figure in figures), spare=2),
-        Column("as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
-        Column("due to the fit", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1),
+        Column("machine as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
+        Column(
+            "interval due to the fit", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1
+        ),
     )
     return Table("Predicted, with the doubt in what was fitted", columns, id="predicted")
 

@@ -71,7 +71,7 @@ def _disturbed(p90s: Sequence[str]) -> str:
     if not count:
         return ""
     runs = "one run is" if count == 1 else f"{count:,} runs are"
-    return f" {capitalized(runs)} of a host busy with other things: their p90 has the mark{DISTURBED_MARK}."
+    return f" {capitalized(runs)} of a host busy with other things: the p90 has the mark{DISTURBED_MARK}."
 
 
 def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:

@@ -380,6 +380,6 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
     busy = near.utilisation.get(first.resource)
     measured = "" if busy is None else f"; with {people(near.users)} {pronoun} {verb} {share(busy)} busy"
     return (
-        f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, from "
-        f"{digits(first.users)} users on if none had to wait for another (N*){measured}."
+        f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, without any waiting "
+        f"from {digits(first.users)} users on (N*){measured}."
     )

@@ -266,7 +266,7 @@ def value_cell(point: LoadPoint, index: int) -> str:
 
 def slow_heading(target: Target) -> str:
     """The heading of the column with the share of interactions that are slower than a target's limit."""
-    slow = f"over {seconds(target.limit)}"
+    slow = f"slower than {seconds(target.limit)}"
     return slow if target.command is None else f"{target.command} {slow}"
 
 
