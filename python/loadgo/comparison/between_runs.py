@@ -7,8 +7,8 @@ earlier or later runs beside them. The logarithms of their figures have one pool
 difference is at least that of Student's t with this variance.
 
 Like runs may contain a change point, such as a new kernel. Between two runs it is a difference to be found, and no
-scatter. The variance is then that within the levels. It is so unless the sides differ in their conditions and the
-change lies between them: B's own change and the host's would then be told as one.
+scatter. The variance is then that within the levels. An exception are sides that differ in their conditions, with the
+change between them: B's own change and the host's cannot be told apart.
 
 From five runs a side whole runs are drawn again, and the scatter is in the interval already. A neighbour that came
 for all runs of one side is not in their scatter, so such sides have no allowance.
@@ -67,7 +67,7 @@ class BetweenRuns:
     reason: str = ""
     """Why the like runs give no allowance, in words. Empty if they do, and if none is needed."""
     level_starts: tuple[tuple[int, ...], ...] = ()
-    """Of each group the first run of each level but the first, where the scatter is that within the levels."""
+    """The first run of each level but the first, by group, where the scatter is that within the levels."""
     change_between: HostChange | None = None
     """The largest change of the like runs' level that lies between the sides."""
 
@@ -98,6 +98,11 @@ class RunMeans:
     def summed(self, name: str, indices: list[int], weights: Floats) -> Floats | None:
         """The sum over these rows in each run."""
         return self.means[name][:, indices] @ weights if name in self.means else None
+
+    def whole_responses(self) -> Floats:
+        """The sum of all rows' mean responses in each run. NaN for a run that lacks a row; empty if none is known."""
+        means = self.means.get("response")
+        return np.empty(0) if means is None else means.sum(axis=1)
 
 
 def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequence[Side] = ()) -> BetweenRuns:

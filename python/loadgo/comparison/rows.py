@@ -139,7 +139,7 @@ def matched(
     plan = _plan(a, b, by)
     between = between_runs_of(a, b, runs_are_drawn=plan.unit == "run", like_runs=like_runs)
     group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
-    between = with_levels(between, a, b, [_whole_response(means, len(plan.keys)) for means in group_means])
+    between = with_levels(between, a, b, [means.whole_responses() for means in group_means])
     left, right = (_in_units(side, plan) for side in (a, b))
     left_out = rows_of_one_side(a, b, plan.by, plan.key_columns)
     if plan.paired:
@@ -160,12 +160,6 @@ def matched(
     units = (left["unit"].n_unique(), right["unit"].n_unique())
     shown_waits = waits if is_short and whole else None
     return Matched(plan.by, plan.drawn_together, plan.unit, units, rows, whole, tuple(left_out), shown_waits, between)
-
-
-def _whole_response(means: RunMeans, rows: int) -> Floats:
-    """The sum of all rows' mean responses in each run. NaN for a run that lacks a row."""
-    summed = means.summed("response", list(range(rows)), np.ones(rows))
-    return np.empty(0) if summed is None else summed
 
 
 def _waits(side: Side) -> float:

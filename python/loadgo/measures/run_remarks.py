@@ -21,7 +21,9 @@ OTHER_WORK_REMARK = "other work"
 """The beginning of the remark that other work disturbed a run."""
 _MEANINGS = {
     "INVALID": "INVALID: the driver was late or took too much.",
-    OTHER_WORK_REMARK: "Other work: other programs had this share of the processors' time, which lengthens response times.",
+    OTHER_WORK_REMARK: (
+        "Other work: other programs had this share of the processors' time, which lengthens response times."
+    ),
     "limit": "Limit: the users were held to it.",
     DAMAGED_REMARK: "Damaged: a table of the run has changed or is gone; `loadgo verify RUN` names it.",
 }

@@ -124,8 +124,8 @@ def trust(experiment: Experiment) -> str:
         )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
-        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold after any pair, so the "
-        "experiment may stop there"
+        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold after any pair, so "
+        "the experiment may stop there"
     )
     return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False) + host
 

@@ -3,65 +3,24 @@
 import json
 import shlex
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
+from loadgo.comparison.compare import compare, of_sides, side_of, thresholds_of
 from loadgo.comparison.document import comparison_document, comparison_json
 from loadgo.comparison.drift_words import experiment_command
 from loadgo.comparison.judgement import judged_of
 from loadgo.comparison.judgement_words import why_not_judged
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.pictures import comparison_pictures
-from loadgo.comparison.side import Side
 from loadgo.errors import BadArgument
-from loadgo.records.phases import Stretch
 from loadgo.stats.resample import Interval
-from support.compared_rows import rows_of_run
-from support.synthetic import closed_loop
+from support.live_sides import PASSES, USERS, response, side
 
 LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
-MEAN_NS = 2e9
-USERS, PASSES = 12, 20
-START = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def side(seed: int, factors: Sequence[float], *, kind: str = "host", others: Sequence[float] = ()) -> Side:
-    """A side with a run for each factor, which all its interactions take longer; runs are a minute apart."""
-    rows = [_rows(run, seed + run, factor) for run, factor in enumerate(factors)]
-    load = {"users": USERS, "duration_s": 10.0}
-    template = closed_loop(2, 5)
-    tables = [
-        replace(
-            template,
-            conditions={
-                "load": load,
-                "script": "x.toml",
-                "started": START + timedelta(minutes=seed + run),
-                "finished": True,
-                "outcome": "done",
-            },
-        )
-        for run, _ in enumerate(factors)
-    ]
-    stretches = tuple(Stretch("all", 0, int(1e12), USERS * PASSES, 0, 0, 0, None) for _ in factors)
-    made = Side("s", kind, "", pl.concat(rows), (), {}, (("x", "x"),), tuple(tables), stretches)  # type: ignore[arg-type]
-    made.__dict__["others_shares"] = tuple(others) or (0.0,) * len(factors)
-    return made
-
-
-def _rows(run: int, seed: int, factor: float) -> pl.DataFrame:
-    responses_ns = factor * MEAN_NS * np.random.default_rng(seed).gamma(9, 1 / 9, (PASSES, USERS))
-    return rows_of_run(run, 1, responses_ns, "x")
-
-
-def response(comparison: Comparison) -> str:
-    return comparison.rows.whole["response"].verdict
 
 
 def test_one_live_run_a_side_is_called_neither_better_nor_worse() -> None:
@@ -105,44 +64,6 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
     assert "6 like runs of this host differed by as much by themselves" in " ".join(
         comparison_document(drifting).warnings
     )
-
-
-def changed_host() -> Side:
-    """Sixteen like runs, a minute apart, of a host that takes half as long again from the ninth on."""
-    like = side(1, [1.0] * 8 + [1.5] * 8)
-    return replace(like, folders=tuple(Path(f"run-{number}") for number in range(1, 17)))
-
-
-def test_a_change_of_the_host_is_no_scatter_of_its_runs() -> None:
-    """One run of each level was called `cannot tell`: the step itself counted as how much runs differ by chance."""
-    a, b = side(3, [1.0]), side(14, [1.5])
-    comparison = of_sides(a, b, like_runs=[changed_host()])
-    assert response(comparison) == "worse"
-    interval = comparison.rows.whole["response"].interval
-    assert interval is not None
-    assert 0.3 * MEAN_NS < interval.low < interval.high < 0.8 * MEAN_NS
-    assert (comparison.rows.between.like_runs, comparison.rows.between.degrees) == (16, 14)
-    document = comparison_document(comparison)
-    (sentence,) = [line for line in document.further_answers if line.startswith("The host changed between A and B: ")]
-    assert "in its 16 like runs, from run-9 on, responses are " in sentence
-    assert sentence.endswith(" % longer than up to run-8. `loadgo history` shows it.")
-    assert sentence in json.loads(comparison_json(comparison))["answer"]
-    assert "include how much 16 runs of this host differed on one level" in document.trust
-
-
-def test_runs_on_one_side_of_a_change_are_judged_by_the_scatter_there() -> None:
-    comparison = of_sides(side(3, [1.0]), side(6, [1.25]), like_runs=[changed_host()])
-    assert (response(comparison), comparison.rows.between.change_between) == ("worse", None)
-    assert "The host changed" not in str(comparison_document(comparison))
-
-
-def test_a_change_of_the_host_between_sides_that_differ_is_not_taken_for_theirs() -> None:
-    a, b = side(3, [1.0]), side(14, [1.5])
-    comparison = of_sides(a, b, like_runs=[changed_host(), changed_host()])
-    assert response(comparison) == "cannot tell"
-    assert comparison.rows.between.degrees == 30
-    (warning,) = [line for line in comparison_document(comparison).warnings if "The host changed" in line]
-    assert "That alone may make the difference: compare runs on one side of the change." in warning
 
 
 def test_too_few_like_runs_allow_no_verdict_and_the_advice_names_how_many_it_takes() -> None:
@@ -214,7 +135,7 @@ def test_an_interval_that_drift_makes_wide_is_not_narrowed_by_longer_runs() -> N
     assert (difference.verdict, difference.cannot_tell_by) == ("cannot tell", "width")
     headline = " ".join(comparison_document(drifting).further_answers)
     assert "The interval of response includes 0 and reaches beyond the margin of 20 %. About " in headline
-    assert "pairs of runs in turn would tell: loadgo ab" in headline
+    assert "pairs of runs in turn would tell: `loadgo ab" in headline
     assert "times as many interactions" not in headline
 
 
@@ -251,7 +172,7 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
     (warning,) = comparison_document(comparison).warnings
     assert warning.endswith(
         "At least 4 pairs of runs in turn would tell: "
-        "loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND"
+        "`loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND`"
     )
     document = json.loads(comparison_json(comparison))
     assert document["between_runs"] == {

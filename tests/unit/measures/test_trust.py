@@ -55,7 +55,7 @@ def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
     evidence = evidence_of([simulated])
     assert evidence.scope == A_MODEL
     assert A_MODEL not in evidence.grounds, "it is no merit"
-    assert trust_in_words(evidence, is_warned=False).endswith(f"nothing lost. {A_MODEL}.")
+    assert trust_in_words(evidence, is_warned=False).endswith(f"no record lost. {A_MODEL}.")
     assert evidence.and_also(["one run"]).scope == A_MODEL
     assert evidence_of([good]).scope == evidence_of([good, simulated]).scope == ""
 

@@ -20,8 +20,8 @@ AT_80 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
 p90 978 ms over all commands. 3.98 interactions a second; the processors were
 26.6 % busy, 23.9 % for the users.
-Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 3.8 %;
-no record lost; the host was quiet.
+Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds
+within 3.8 %; no record lost; the host was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
@@ -142,7 +142,8 @@ Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
 AT_120 = """\
 20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
 interactions a second; the processors were 26.6 % busy, 23.9 % for the users.
-Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 3.8 %; no record lost; the host was quiet.
+Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 3.8 %; no record lost; the host
+was quiet.
 
 synthetic: 20 users, closed load, think exponential(2s), 30 passes, seed 1
 testhost, kernel 6.1, 2 processors, 2026-11-21 01:37:05
@@ -295,7 +296,7 @@ def test_a_slow_command_that_is_too_rare_for_a_p90_is_named_as_the_slowest() -> 
 
 
 def test_the_answer_of_a_doubtful_fit_has_no_narrow_bracket() -> None:
-    """The bracket is right only for a machine of the right form: beside a fit that is 79 % low it was quoted as ±4 %."""
+    """The bracket is right only for a machine of the right form: beside a fit 79 % low it was quoted as ±4 %."""
     figure = PredictedFigure("", "response", 12e6, Interval(11.6e6, 12.5e6), Interval(0.97, 1.03), Interval(0.99, 1.01))
     prediction = Prediction(20, 0, ("edit.cpu mean",), (), (5,), {"steady": (figure,)})
     summary = dataclasses.replace(summarize(closed_loop(20, 30, SCRIPT)), prediction=prediction)
