@@ -48,10 +48,7 @@ def answer(sweep: Sweep) -> str:
 def points_in_words(sweep: Sweep) -> str:
     """The points that are done."""
     points = f"{sweep.points_expected:,} point{'' if sweep.points_expected == 1 else 's'}"
-    if sweep.points < sweep.points_expected:
-        points = f"{sweep.points:,} of {points}"
-    elif (settings := len(sweep.configurations)) and 1 < (seeds := sweep.points / settings) == int(seeds):
-        points = f"{points} ({counted(settings, 'setting')} × {seeds:.0f} seeds)"
+    points = points if sweep.points == sweep.points_expected else f"{sweep.points:,} of {points}"
     return f"Part {sweep.part}, {points}" if sweep.part else points
 
 
