@@ -224,7 +224,7 @@ def _broken_checks(comparison: Comparison) -> list[str]:
     warnings = []
     for name, check in comparison.checks:
         if check.verdict == "broken" and check.name == DOCUMENT_CHECK:
-            warnings.append(f"{check.text.partition(':')[0]}: see Checks, or `loadgo reproduce {name}`.")
+            warnings.append(f"{check.text.partition(':')[0]}: see `loadgo reproduce {name}`.")
         elif check.verdict == "broken" and not check.name.startswith(CHECKS_WITH_WARNINGS):
             warnings.append(f"{name}: {check.name}: {check.text}.")
     return warnings

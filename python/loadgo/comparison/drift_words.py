@@ -13,7 +13,7 @@ from loadgo.comparison.difference import Difference
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.measures.other_work import busy_clause
-from loadgo.notation.figures import in_words, setting, share
+from loadgo.notation.figures import in_words, plain, setting, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
 
@@ -76,6 +76,7 @@ def advice(rows: Matched, a: Side, b: Side) -> list[str]:
     between = rows.between
     if all(difference.drift == "allowed" for difference in differences):
         why = f"{between.like_runs} like runs of this host differed by as much by themselves."
+        why = why if between.change_between is None else host_change(rows)
     else:
         incomplete = "the like runs beside have too few answers of all commands" if between.drift == "allowed" else ""
         reason = f": {between.reason or incomplete}" if between.reason or incomplete else ""
@@ -114,7 +115,7 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
             "More runs of the host would tell: 3 on its side, or 5 with its script, users and conditions in the same "
             "folder."
         )
-    return f"{number} in turn would tell: {command}"
+    return f"{number} in turn would tell: `{command}`"
 
 
 def about_allowance(rows: Matched) -> list[str]:
@@ -128,7 +129,22 @@ def about_allowance(rows: Matched) -> list[str]:
             "is called better or worse."
         ]
     how = "are wider by that" if between.added else "are at least as wide as that"
-    return [f"{between.like_runs} like runs show how much runs of this host differ by themselves: they {how}."]
+    level = " on one level" if any(between.level_starts) else ""
+    return [f"{between.like_runs} like runs show how much runs of this host differ by themselves{level}: they {how}."]
+
+
+def host_change(rows: Matched) -> str:
+    """The sentence on a change of the host between the sides; empty if no like runs show one."""
+    between = rows.between
+    change = between.change_between
+    if change is None:
+        return ""
+    more = f"{abs(100 * change.relative):.0f} % {'longer' if change.relative > 0 else 'shorter'}"
+    responses = f"from {plain(change.first_after)} on, responses are {more} than up to {plain(change.last_before)}"
+    where = f"The host changed between A and B: in its {between.like_runs} like runs, {responses}"
+    if any(between.level_starts):
+        return f"{where}. `loadgo history` shows it."
+    return f"{where}. That alone may make the difference: compare runs on one side of the change."
 
 
 def neighbours(a: Side, b: Side) -> list[str]:

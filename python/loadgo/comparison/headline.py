@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference
-from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, narrowing, runs_a_side
+from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, host_change, narrowing, runs_a_side
 from loadgo.comparison.figures import Notation, change, change_interval, notation_for, relative_change
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
@@ -29,6 +29,8 @@ _ROW_MEASURES = ("response", "cpu")
 _NAMED_ROWS = 3
 """Most rows that are named in each direction."""
 _NAMED_CONDITIONS = 3
+_FEWEST_HIDDEN_CONDITIONS = 3
+"""Fewer conditions beyond `_NAMED_CONDITIONS` are named as well: the one that is hidden may be the cause."""
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
@@ -71,6 +73,7 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
         return ()
     sentences = (
         stretches_sentence(comparison.a, comparison.b),
+        host_change(comparison.rows),
         rows_sentence(comparison.by_command),
         conditions_sentence(comparison.conditions),
     )
@@ -178,9 +181,9 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
         differ = "differs" if len(measured) == 1 else "differ"
         return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
     chosen.sort(key=lambda condition: condition.name.removeprefix("machine ").startswith(_NAMED_LAST))
-    named = [_condition(condition) for condition in chosen[:_NAMED_CONDITIONS]]
-    hidden = len(chosen) - len(named)
-    more = [f"{hidden} more condition{'s' if hidden > 1 else ''}"] if hidden else []
+    is_long = len(chosen) >= _NAMED_CONDITIONS + _FEWEST_HIDDEN_CONDITIONS
+    named = [_condition(condition) for condition in (chosen[:_NAMED_CONDITIONS] if is_long else chosen)]
+    more = [f"{len(chosen) - len(named)} more conditions"] if is_long else []
     return f"What differs: {in_words([*named, *more])}."
 
 
@@ -212,6 +215,8 @@ def _phrase(difference: Difference, notation: Notation) -> str:
         if difference.may_turn:
             within += ", of the lines that were answered"
             figures = figures if difference.interval else relative
+        if difference.cannot_tell_by == "drift" and difference.drift == "not known":
+            return f"too few runs to judge {name} ({figures}{within})"
         return f"cannot tell for {name} ({figures}{within})"
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"

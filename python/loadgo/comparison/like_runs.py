@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +98,14 @@ def _has_conditions(folder: Path, run_toml: Mapping[str, Any], conditions: Mappi
 
 
 def _group(folders: list[Path], side: Side, tariff: str) -> Side | None:
-    """The runs in these folders as one side. None if fewer than two of them can be read."""
-    runs: list[Tables] = []
-    for folder in folders:
+    """The runs in these folders as one side, in the order of time. None if fewer than two of them can be read."""
+    runs: dict[Path, Tables] = {}
+    for folder in sorted(folders, key=lambda folder: (_start_s(_run_toml(folder / "run.toml")), folder)):
         try:
-            runs.append(tables_of_load(tables(folder)))
+            runs[folder] = tables_of_load(tables(folder))
         except (OSError, LoadgoError, pl.exceptions.PolarsError):
             continue
-    phases = side.stretches[0].name
-    return side_of_runs(side.name, tuple(runs), phases, tariff, side.conditions) if len(runs) > 1 else None
+    if len(runs) < 2:
+        return None
+    group = side_of_runs(side.name, tuple(runs.values()), side.stretches[0].name, tariff, side.conditions)
+    return replace(group, folders=tuple(runs))

@@ -16,7 +16,15 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from loadgo.comparison.between_runs import NO_DRIFT, BetweenRuns, between_runs_of, run_means, with_drift
+from loadgo.comparison.between_runs import (
+    NO_DRIFT,
+    BetweenRuns,
+    RunMeans,
+    between_runs_of,
+    run_means,
+    with_drift,
+    with_levels,
+)
 from loadgo.comparison.cells import (
     ResampledRows,
     by_stretch,
@@ -130,6 +138,8 @@ def matched(
     """
     plan = _plan(a, b, by)
     between = between_runs_of(a, b, runs_are_drawn=plan.unit == "run", like_runs=like_runs)
+    group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
+    between = with_levels(between, a, b, [means.whole_responses() for means in group_means])
     left, right = (_in_units(side, plan) for side in (a, b))
     left_out = rows_of_one_side(a, b, plan.by, plan.key_columns)
     if plan.paired:
@@ -141,7 +151,7 @@ def matched(
     waits = min(_waits(a), _waits(b)) if plan.unit == "user" else math.inf
     runs = min(frame["run"].n_unique() for frame in (a.rows, b.rows))
     is_short = too_short(runs, waits)
-    rows, whole = _rows(plan, (left, right), waits, between)
+    rows, whole = _rows(plan, (left, right), waits, between, group_means)
     if is_short:
         rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
         whole = _unjudged(whole)
@@ -215,13 +225,16 @@ def _in_units(side: Side, plan: _Plan) -> pl.DataFrame:
 
 
 def _rows(
-    plan: _Plan, frames: tuple[pl.DataFrame, pl.DataFrame], waits: float, between: BetweenRuns
+    plan: _Plan,
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+    waits: float,
+    between: BetweenRuns,
+    group_means: Sequence[RunMeans],
 ) -> tuple[tuple[Row, ...], Mapping[str, Difference]]:
     left, right = frames
     if not len(plan.keys) or left.is_empty() or right.is_empty():
         return (), {}
     resamples = _resamples(plan, left, right, waits)
-    group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
     extrapolated = {int(row) for frame in frames for row in frame.filter(pl.col("extrapolated"))["row"].unique()}
     mix = _mix(left, right, len(plan.keys)) if plan.by == "command" else np.ones(len(plan.keys))
     added = added_by_unanswered(frames, resamples[0][:2], len(plan.keys))

@@ -28,7 +28,9 @@ class Load:
     busy: float | None
     """The busy share of all processors' time, 0 to 1, without loadgo's own time."""
     response_ns: float | None
-    """The mean response time."""
+    """The mean response time of the answered lines."""
+    answered_share: float
+    """The share of the lines that were answered."""
     interaction: Figure
     """The cost of an interaction in the mix of commands that all loads have in common."""
     user_hour: Figure
@@ -112,6 +114,7 @@ def _load(point: Point, tariff_index: int, mix: Mapping[str, float]) -> Load:
         throughput=_throughput(use),
         busy=None if machine is None else (machine.busy_ns - machine.laboratory_ns) / machine.total_ns,
         response_ns=float(use.cells["response_ns"].sum()) / answered if answered else None,
+        answered_share=answered / use.interactions if use.interactions else 1.0,
         interaction=interaction,
         user_hour=priced.user_hour,
         whole=None if interaction.value is None or uncharged is None else interaction.value + uncharged,

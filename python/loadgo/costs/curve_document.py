@@ -102,7 +102,7 @@ def _loads(curve: Curve, chart: str) -> Table:
         Column("users", tuple(number(load.users) for load in loads)),
         Column("interactions/s", tuple(number(load.throughput) for load in loads), spare=2),
         Column("busy without loadgo", tuple(share(load.busy) for load in loads), spare=1),
-        Column("response", tuple(duration(load.response_ns) for load in loads), spare=3),
+        *_responses(loads),
         Column(of_scale(scale), tuple(money(load.interaction.value, currency, scale) for load in loads)),
     ]
     if any(load.interaction.interval for load in loads):
@@ -112,6 +112,15 @@ def _loads(curve: Curve, chart: str) -> Table:
         columns.append(Column("all busy time", tuple(money(load.whole, currency, scale) for load in loads), spare=4))
     columns.append(money_column("a user's hour", [load.user_hour.value for load in loads], [currency] * len(loads)))
     return Table(f"Over the load, at {curve.tariff.label}", tuple(columns), charts=(chart,))
+
+
+def _responses(loads: Sequence[Load]) -> list[Column]:
+    """The mean response; where lines had no answer, with the share that it is of: a mean without them is too short."""
+    times = tuple(duration(load.response_ns) for load in loads)
+    if all(load.answered_share >= 1 for load in loads):
+        return [Column("response", times, spare=3)]
+    answered = tuple(share(load.answered_share) for load in loads)
+    return [Column("response of answered", times, spare=3), Column("answered", answered, spare=3)]
 
 
 def _commands(costs: Costs, curve: Curve) -> Table:

@@ -75,7 +75,7 @@ def road_notes(roads: Sequence[Road]) -> list[str]:
 
 
 def _both_ratios(disagreement: Disagreement) -> str:
-    return ", ".join(f"{read_factor(road.ratio)} by {road.name}" for road in (disagreement.first, disagreement.other))
+    return ", ".join(f"{read_factor(road.ratio)} from {road.name}" for road in (disagreement.first, disagreement.other))
 
 
 def _links_table(chains: Sequence[Chain]) -> Table:

@@ -90,7 +90,9 @@ def fit_warnings(
         )
     if clause := busy_clause(_other_work(readings, unowned)):
         clause = clause[0].lower() + clause[1:]
-        warnings.append(f"{clause}: the machine leaves that out, but its commands have processor times of a busy host")
+        warnings.append(
+            f"{clause}: the fitted machine leaves that out, but its commands have processor times of a busy host"
+        )
     return (*warnings, *_miss_warnings(checks), *_growth_warnings(readings))
 
 

@@ -71,10 +71,11 @@ class OtherWork:
     @property
     def in_words(self) -> str:
         """The share with its error, such as `at most 12.6 % (± 2.0 %)`; near an end with what is possible."""
-        return f"{'at most ' if self.at_most else ''}{share(self.share)}{self._error_in_words}"
+        return f"{'at most ' if self.at_most else ''}{share(self.share)}{self.error_in_words}"
 
     @property
-    def _error_in_words(self) -> str:
+    def error_in_words(self) -> str:
+        """The error of the share behind a space, such as ` (± 2.0 %)`; empty for a small one."""
         low, high = self.share - self.error, self.share + self.error
         if self.error < _SHOWN_ERROR_SHARE:
             return ""
@@ -172,9 +173,10 @@ def busy_clause(work: OtherWork | None, before: str = "", up_to: str = "") -> st
     if work is None or work.level == "quiet":
         return ""
     whose = work.host or ("the host" if before else "The host")
+    used = f"may have used up to {share(work.share)}" if work.at_most else f"used {up_to}{share(work.share)}"
     return (
-        f"{before}{whose} was {work.level} with other things: {up_to}{work.in_words} of its processors' time was "
-        "neither the users' nor loadgo's nor the kernel's own"
+        f"{before}{whose} was {work.level} with other things: other programs {used}{work.error_in_words} of its "
+        "processors' time"
     )
 
 

@@ -76,10 +76,10 @@ def _drivers(facts: Sequence[RunFacts]) -> str:
     if all(map(is_simulated, facts)):
         return "no line was late (time is virtual)"
     latest = max(drivers, key=lambda driver: driver.lateness_p99_ns or 0.0)
-    late = f"{duration(latest.lateness_p99_ns)}"
+    late = f"{duration(latest.lateness_p99_ns)}" if latest.lateness_p99_ns else "0 s"
     if latest.name:
-        return f"drivers good ({latest.name} the latest: {late} at p99)"
-    return f"driver good ({'at most ' if len(facts) > 1 else ''}{late} late at p99)"
+        return f"all drivers typed on time ({latest.name} the latest: {late} late at p99)"
+    return f"lines were typed on time ({'at most ' if len(facts) > 1 else ''}{late} late at p99)"
 
 
 def _law(facts: Sequence[RunFacts]) -> str:
@@ -90,7 +90,7 @@ def _law(facts: Sequence[RunFacts]) -> str:
 
 
 def _lost(facts: Sequence[RunFacts]) -> str:
-    return "" if any(run.losses for run in facts) else "nothing lost"
+    return "" if any(run.losses for run in facts) else "no record lost"
 
 
 def _quiet(facts: Sequence[RunFacts]) -> str:

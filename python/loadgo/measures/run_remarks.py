@@ -17,9 +17,13 @@ from loadgo.records.tables import Tables
 
 DAMAGED_REMARK = "damaged"
 """The remark on a run whose tables cannot be read."""
+OTHER_WORK_REMARK = "other work"
+"""The beginning of the remark that other work disturbed a run."""
 _MEANINGS = {
     "INVALID": "INVALID: the driver was late or took too much.",
-    "other work": "Other work: other programs had this share of the processors' time, which lengthens response times.",
+    OTHER_WORK_REMARK: (
+        "Other work: other programs had this share of the processors' time, which lengthens response times."
+    ),
     "limit": "Limit: the users were held to it.",
     DAMAGED_REMARK: "Damaged: a table of the run has changed or is gone; `loadgo verify RUN` names it.",
 }
@@ -59,7 +63,7 @@ def run_remarks(tables: Tables) -> str:
     lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what == "record")
     remarks = [
         "" if driver.valid else "INVALID",
-        f"other work {work.in_words}" if work is not None and work.level == "busy" else "",
+        f"{OTHER_WORK_REMARK} {work.in_words}" if work is not None and work.level == "busy" else "",
         f"{counted(lost, 'record')} lost" if lost else "",
         *_limits(tables.conditions.get("limit", {})),
     ]

@@ -15,7 +15,7 @@ _BUCKET = (
     "A bucket is a quarter of a power of two on a host, an eighth on a simulated machine."
 )
 _SHARE = "Part of all processors' time, idle time included."
-_INTERVAL = "Holds the true value in 95 of 100 such runs."
+_INTERVAL = "Holds the true value in 95 of 100 such measurements."
 _OF_INTERVALS = ("mean", "p50", "p90", "p95", "p99", "ratio", "throughput", "busy")
 _EACH = "The processor time, and the wait, of one event on average."
 _AMBIGUOUS_CATEGORIES = ("user", "system", "network", "idle")

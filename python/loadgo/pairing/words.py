@@ -124,8 +124,8 @@ def trust(experiment: Experiment) -> str:
         )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
-        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold at whatever pair the "
-        "experiment ends"
+        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold after any pair, so "
+        "the experiment may stop there"
     )
     return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False) + host
 
@@ -158,8 +158,8 @@ def _busy(experiment: Experiment) -> list[str]:
     if _is_driver_metered(experiment):
         return [f"This host, from which users log in, was {times}. Their lines may be sent late and seen late."]
     return [
-        f"The host was {times}. The difference is that on a host with such other work, and may be another on a quiet "
-        f"one. {shows_programs_on(experiment.a.on)}"
+        f"The host was {times}. The difference holds for a host with such other work; on a quiet one it may be "
+        f"another. {shows_programs_on(experiment.a.on)}"
     ]
 
 
@@ -202,8 +202,8 @@ def _advice(change: Change) -> str:
     missing = FEWEST_OBSERVATIONS - len(change.logs)
     if missing > 0:
         pairs = f"{missing} more pair{'s' if missing > 1 else ''}"
-        given = "give an interval, and say" if missing > 1 else "gives an interval, and says"
-        return f"{pairs} {given} how many pairs a verdict needs."
+        given = "they give an interval, and say" if missing > 1 else "it gives an interval, and says"
+        return f"run {pairs} first: {given} how many pairs a verdict needs."
     return (
         f"an interval as narrow as the margin needs over {MOST_FORECAST_PAIRS:,} pairs like these. "
         "Make the runs longer, or the margin wider."
@@ -242,8 +242,8 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
         ("End", f"The experiment ended because {ends[experiment.end]}."),
         (
             "Intervals",
-            "hold at whatever pair the experiment ends, in 95 of 100 experiments, for each measure by itself. They "
-            "are computed from the scatter of the pairs, on a logarithmic scale.",
+            "hold in 95 of 100 experiments, for each measure by itself, also if you stop after any pair. They are "
+            "computed from the scatter of the pairs, on a logarithmic scale.",
         ),
         (
             "Verdicts",

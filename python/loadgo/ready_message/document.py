@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-import signal
-import textwrap
 from typing import TYPE_CHECKING
 
 from loadgo.documents.document import Document, Remarks
 from loadgo.documents.table import Column, Table
 from loadgo.hosts.address import HERE_NAME
 from loadgo.measures.trust import WIDE_SHARE, Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, plain, size
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
-from loadgo.ready_message.remarks import FIGURE_LABELS, remarks, waiting_warnings
+from loadgo.ready_message.remarks import FIGURE_LABELS, end_of, ready_warnings, remarks, short_command, waiting_warnings
 
 if TYPE_CHECKING:
     from loadgo.running.command_run import CommandRun, Stage
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
 TEXT_CHARS = 80
 """Width of a ready message as text."""
 _LABEL_CHARS = 23
-_MOST_COMMAND_CHARS = 24
 
 
 def ready_text(ready: Ready, *, width: int | None = None, color: bool = False) -> str:
@@ -42,11 +38,11 @@ def ready_document(ready: Ready) -> Document:
     answer, *further = _message(ready)
     beside = remarks(ready)
     return Document(
-        title=f"ready message of {_command(ready)}{_place(ready)}",
+        title=f"ready message of {short_command(ready)}{_place(ready)}",
         answer=answer,
         further_answers=tuple(further),
         trust=_trust(ready),
-        warnings=tuple(waiting_warnings(ready)),
+        warnings=tuple(ready_warnings(ready)),
         sections=(*(_tables(ready) if ready.runs else ()), *([Remarks(tuple(beside))] if beside else [])),
     )
 
@@ -62,13 +58,11 @@ def _trust(ready: Ready) -> str:
         against.append(f"{runs} cannot give an interval (`-n {FEWEST_INTERVAL_RUNS}` does)")
     elif spread := _wide_real(ready):
         against.append(f"the median real time is known only as {spread}")
-    if any(run.status for run in ready.runs):
-        against.append("the command failed")
     if any(run.ready_wait_ns is None for run in ready.runs):
         against.append("it is not known whether it waited for a processor")
     grounds = [] if waiting_warnings(ready) else ["it did not wait for a processor for long"]
     grounds = grounds if all(run.ready_wait_ns is not None for run in ready.runs) else []
-    return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(waiting_warnings(ready)))
+    return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(ready_warnings(ready)))
 
 
 def _wide_real(ready: Ready) -> str:
@@ -83,7 +77,7 @@ def _wide_real(ready: Ready) -> str:
 def _message(ready: Ready) -> list[str]:
     """A line for each stage."""
     if not ready.runs:
-        return [f"{_command(ready)}{_place(ready)}: interrupted before a run"]
+        return [f"{short_command(ready)}{_place(ready)}: interrupted before a run"]
     return [_stage_message(ready, stage) for stage in ready.stages]
 
 
@@ -101,12 +95,8 @@ def _stage_message(ready: Ready, stage: Stage) -> str:
         f"{len(runs)} runs" if len(runs) > 1 else "",
         _first_failure(runs),
     ]
-    what = f"{_command(ready)}{_place(ready)}" if stage == ONLY_STAGE else f"{stage}{_place(ready)}"
-    return f"{what}: {', '.join(filter(None, phrases))}"
-
-
-def _command(ready: Ready) -> str:
-    return plain(textwrap.shorten(shlex.join(ready.command), _MOST_COMMAND_CHARS, placeholder="…") or "…")
+    what = "" if stage == ONLY_STAGE else f", {stage}"
+    return f"{short_command(ready)}{_place(ready)}{what}: {', '.join(filter(None, phrases))}"
 
 
 def _place(ready: Ready) -> str:
@@ -122,11 +112,7 @@ def _first_failure(runs: tuple[CommandRun, ...]) -> str:
     failures = [run for run in runs if run.status]
     if not failures:
         return ""
-    failed, names = failures[0], {known.value: known.name for known in signal.Signals}
-    if failed.signal is None:
-        end = f"exit {failed.exit_status}"
-    else:
-        end = f"killed by {names.get(failed.signal, f'signal {failed.signal}')}"
+    end = end_of(failures[0])
     if len(runs) == 1:
         return end
     count = "all" if len(failures) == len(runs) else f"{len(failures)} of them"

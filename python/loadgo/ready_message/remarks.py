@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import textwrap
 from statistics import median
 from typing import TYPE_CHECKING
 
 from loadgo.hosts.address import HERE_NAME
-from loadgo.notation.figures import NOT_MEASURED, share, size
+from loadgo.notation.figures import NOT_MEASURED, plain, share, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, Ready
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ FIGURE_LABELS = {
 _SHORT_RUN_NS = 400_000_000
 """Processor time below which the kernel's ticks divide user and system time coarsely."""
 _MOST_NAMED_FILES = 4
+_MOST_COMMAND_CHARS = 24
 _WAITING_SHARE = 0.1
 """Share of the real time from which a wait for a processor is a warning: as of other work in a run's report."""
 
@@ -48,6 +51,35 @@ def remarks(ready: Ready) -> list[str]:
         *_cold_start(ready),
         *_prices(ready),
     ]
+
+
+def ready_warnings(ready: Ready) -> list[str]:
+    """The warnings, first that the command failed: its times are then those of a failure."""
+    return [*_failures(ready), *waiting_warnings(ready)]
+
+
+def _failures(ready: Ready) -> list[str]:
+    counted_runs = [run for stage in ready.stages for run in ready.counted(stage)]
+    failures = [run for run in counted_runs if run.status]
+    if not failures:
+        return []
+    command, end = short_command(ready), end_of(failures[0])
+    if len(failures) == len(counted_runs):
+        return [f"{command} failed ({end}): these times are of the failure."]
+    return [f"{command} failed in {len(failures)} of {len(counted_runs)} runs ({end}): the times include these."]
+
+
+def short_command(ready: Ready) -> str:
+    """The beginning of the command."""
+    return plain(textwrap.shorten(shlex.join(ready.command), _MOST_COMMAND_CHARS, placeholder="…") or "…")
+
+
+def end_of(run: CommandRun) -> str:
+    """The exit status or the signal with which a run ended, in words."""
+    if run.signal is None:
+        return f"exit {run.exit_status}"
+    names = {known.value: known.name for known in signal.Signals}
+    return f"killed by {names.get(run.signal, f'signal {run.signal}')}"
 
 
 def waiting_warnings(ready: Ready) -> list[str]:
@@ -115,7 +147,10 @@ def _missing_figures(ready: Ready) -> list[str]:
         unexplained = "" if lines else f" {doctor} lists what can be measured."
         lines.insert(0, f"{NOT_MEASURED} not measured: {', '.join(labels)}.{unexplained}")
     if any(run.max_resident_bytes is None for run in ready.runs):
-        lines.append("≤: known only as a bound: the kernel's account of a command begins at loadgo's own memory.")
+        floor = size(ready.floor_bytes)
+        lines.append(
+            f"≤: less than {floor} cannot be told: the kernel's account of a command begins at loadgo's own memory."
+        )
     return lines
 
 

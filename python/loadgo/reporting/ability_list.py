@@ -137,7 +137,7 @@ def _missing_items(missing: Sequence[Ability]) -> list[tuple[str, ...]]:
 
 def _missing_item(ability: Ability, hosts: str) -> tuple[str, ...]:
     """An ability that is missing in whole or in part: what there is instead, why, and the whole remedy."""
-    lines = [f"instead: {with_usual_times(ability.how)}"] if ability.how else []
+    lines = [f"measured: {with_usual_times(ability.how)}"] if ability.how else []
     lines += [f"why: {ability.why_not}"] if ability.why_not else []
     if ability.remedy or not hosts:
         lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")

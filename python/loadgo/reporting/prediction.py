@@ -32,26 +32,32 @@ def prediction_table(prediction: Prediction | None) -> Table | None:
         Column("another run, 95 %", tuple(_interval(figure) for figure in figures)),
         Column("by the parameters", tuple(_around(figure.doubt) for figure in figures), spare=2),
         Column("by chance", tuple(_around(figure.chance) for figure in figures), spare=2),
-        Column("as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
-        Column("due to the fit", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1),
+        Column("machine as fitted", tuple(_figure(figure, figure.predicted) for figure in figures), spare=3),
+        Column(
+            "interval due to the fit", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1
+        ),
     )
     return Table("Predicted, with the doubt in what was fitted", columns, id="predicted")
 
 
-def prediction_answer(prediction: Prediction | None) -> str:
+def prediction_answer(prediction: Prediction | None, *, is_doubtful: bool = False) -> str:
     """The answer of a prediction: the median of the drawn machines, and the interval of another run.
 
-    Empty without a prediction.
+    If the fit is doubtful the interval is left out: it holds only for a machine of the right form. Empty without a
+    prediction.
     """
     figures = {figure.measure: figure for figure in _figures(prediction) if figure.command == ALL_COMMANDS}
-    parts = [_central(name, figures[name]) for name in _ANSWER_NAMES if name in figures]
+    parts = [_central(name, figures[name], is_doubtful=is_doubtful) for name in _ANSWER_NAMES if name in figures]
     if not parts:
         return ""
+    if is_doubtful:
+        return f"{', '.join(parts)}. Do not rely on these figures: the warnings say how far off they may be."
     return f"{', '.join(parts)}. In brackets: where 95 of 100 such runs lie, with the uncertainty of the fit."
 
 
-def _central(name: str, figure: PredictedFigure) -> str:
-    return f"{_ANSWER_NAMES[name]} {_figure(figure, figure.central)} ({_interval(figure)})"
+def _central(name: str, figure: PredictedFigure, *, is_doubtful: bool) -> str:
+    interval = "" if is_doubtful else f" ({_interval(figure)})"
+    return f"{_ANSWER_NAMES[name]} {_figure(figure, figure.central)}{interval}"
 
 
 def prediction_words(prediction: Prediction | None) -> list[str]:

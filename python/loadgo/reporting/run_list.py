@@ -14,14 +14,16 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.measures.run_remarks import CELL_MEANINGS, remarks_note, words_note
-from loadgo.notation.figures import NEVER_TEXT, NOT_MEASURED, TOO_FEW_TEXT, quantile
+from loadgo.measures.run_remarks import CELL_MEANINGS, OTHER_WORK_REMARK, remarks_note, words_note
+from loadgo.notation.figures import NEVER_TEXT, NOT_MEASURED, TOO_FEW_TEXT, capitalized, quantile
 
 if TYPE_CHECKING:
     from loadgo.records.runs import RecordedRun
 
 MOST_RUNS = 20
 """Number of runs that a document lists, unless all are asked for."""
+DISTURBED_MARK = " *"
+"""The mark on a p90 that other work on the host lengthened."""
 RUN_KEYS = "id folder name system users started finished outcome interactions"
 """The keys of a `RecordedRun` in JSON and the columns of its frame, in order."""
 
@@ -49,11 +51,27 @@ def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document
     """The document: a sentence, and a row for each run that is shown."""
     shown = runs if full else runs[-MOST_RUNS:]
     figures = [_p90_and_remarks(run) for run in shown]
-    p90s, remarks = tuple(p90 for p90, _ in figures), tuple(text for _, text in figures)
+    p90s, remarks = tuple(_marked(*figure) for figure in figures), tuple(text for _, text in figures)
     table, note = run_table(shown, p90s, remarks), remarks_note(remarks)
     words = words_note(run.outcome for run in shown)
     meanings = (f"Words: {words}." if words else "", f"Remarks: {note}" if note else "")
-    return Document("runs", runs_answer(runs, len(shown)), (table,), about=tuple(filter(None, meanings)))
+    answer = f"{runs_answer(runs, len(shown))}{_disturbed(p90s)}"
+    return Document("runs", answer, (table,), about=tuple(filter(None, meanings)))
+
+
+def _marked(p90: str, remarks: str) -> str:
+    """The p90 with a mark if it was lengthened: a narrow page has no room for the remarks."""
+    is_known = p90 not in (NOT_MEASURED, TOO_FEW_TEXT, NEVER_TEXT)
+    return f"{p90}{DISTURBED_MARK}" if is_known and OTHER_WORK_REMARK in remarks else p90
+
+
+def _disturbed(p90s: Sequence[str]) -> str:
+    """The sentence on the marked figures; empty without any."""
+    count = sum(p90.endswith(DISTURBED_MARK) for p90 in p90s)
+    if not count:
+        return ""
+    runs = "one run is" if count == 1 else f"{count:,} runs are"
+    return f" {capitalized(runs)} of a host busy with other things: the p90 has the mark{DISTURBED_MARK}."
 
 
 def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:

@@ -53,6 +53,8 @@ def responses(summary: Summary) -> Table:
     def intervals(name: str) -> tuple[str, ...]:
         return tuple(interval(row.response.quantile(name)) for row in rows)
 
+    is_partial = any(row.response.answered < row.response.count for row in rows)
+    mean_heading = "mean of answered" if is_partial else "mean"
     columns = (
         Column("command", _names(rows)),
         Column("count", tuple(number(row.response.count) for row in rows)),
@@ -62,7 +64,7 @@ def responses(summary: Summary) -> Table:
         Column("p90's 95 %", intervals("p90"), spare=2, of_previous=True),
         Column("p99", quantiles("p99"), spare=1),
         Column("p99's 95 %", intervals("p99"), spare=8, of_previous=True),
-        Column("mean", tuple(duration(row.response.mean_ns) for row in rows), spare=6),
+        Column(mean_heading, tuple(duration(row.response.mean_ns) for row in rows), spare=6),
         *_bad_outcomes(rows),
     )
     return Table(

@@ -31,4 +31,4 @@ def _evidence_of_metering(summary: Summary) -> Evidence:
         grounds.append(f"the categories are {100 * total_time.total_ns / total_time.wall_ns:.2f} % of the wall time")
         own_ns = total_time.account.laboratory_ns
         grounds += [] if own_ns is None else [f"{exact_share(total_time.share_of(own_ns))} was loadgo's own"]
-    return Evidence(grounds=(*grounds, *([] if summary.losses else ["nothing lost"])))
+    return Evidence(grounds=(*grounds, *([] if summary.losses else ["no record lost"])))

@@ -34,6 +34,8 @@ from loadgo.reporting.run_words import limits_in_words
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
 
+_LEAST_OWN_SHARE = 0.005
+"""From this share on the answer says what loadgo and the kernel took, so that its parts make the whole."""
 _MOST_BUSY_PROGRAMS = 3
 """Most programs that a note on a busy host names."""
 
@@ -44,10 +46,12 @@ def answer(summary: Summary) -> str:
         return metered_answer(summary)
     if not summary.everything.response.count:
         return _nothing(summary)
-    if foreseen := prediction_answer(summary.prediction):
+    is_doubtful = bool(summary.fit_warnings)
+    if foreseen := prediction_answer(summary.prediction, is_doubtful=is_doubtful):
         missed = [*_missed(summary), *_doubtful(summary)]
         of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
-        return f"{_who(summary)}, predicted: {foreseen}{of_one}"
+        doubtful_fit = " with a doubtful fit" if is_doubtful else ""
+        return f"{_who(summary)}, predicted{doubtful_fit}: {foreseen}{of_one}"
     return " ".join(part for part in (_served(summary), _throughput(summary), unlike_hosts(summary)) if part)
 
 
@@ -182,7 +186,7 @@ def _conditions(summary: Summary) -> str:
         after = size(conditions.get("memory_available_end_bytes"))
         parts.append(f"{size(conditions['memory_available_bytes'])} of memory available before and {after} at the end")
     limits = limits_in_words(summary)
-    parts += [f"users held to {limits}"] if limits else []
+    parts += [f"all users together held to {limits}"] if limits else []
     return f"{'; '.join(parts)}." if parts else ""
 
 
@@ -300,6 +304,8 @@ def _served(summary: Summary) -> str:
     missed = _missed(summary)
     is_good = not (missed or summary.everything.outcomes.errors)
     served = "everyone was served" if is_good else "not everyone was well served"
+    if is_good and facts_in(summary).outcome not in ("", "done", "running"):
+        served += " up to the run's early end"
     if is_good and not summary.driver.valid:
         served += ", but the response times are not valid"
     failures = f" {', '.join(missed)};" if missed else ""
@@ -319,15 +325,23 @@ def _slowest(summary: Summary) -> str:
     if not _has(summary.everything, name):
         mean_ns = summary.everything.response.mean_ns
         return "no response time is known." if mean_ns is None else f"the only response took {duration(mean_ns)}."
-    rows = [row for row in summary.commands if _has(row, name)]
-    has_none = any(row.response.quantile(name).state == "never" for row in (summary.everything, *rows))
+    # The slowest command may be too rare for a p90: all commands are then judged by a quantile that more of them have.
+    of_row = name if all(_has(row, name) for row in summary.commands) else "p50"
+    rows = [row for row in summary.commands if _has(row, of_row)]
+    quantiles = [summary.everything.response.quantile(name), *(row.response.quantile(of_row) for row in rows)]
+    has_none = any(measured.state == "never" for measured in quantiles)
     reason = ": too many lines had no answer." if has_none else "."
+    if quantiles[0].state != "never":
+        reason = "."
     if len(rows) < 2:
         return f"{overall}{reason}"
-    slowest = max(rows, key=lambda row: row.response.quantile(name).value_ns or float("inf"))
+    slowest = max(rows, key=lambda row: row.response.quantile(of_row).value_ns or float("inf"))
     left_out = len(summary.commands) - len(rows)
     choice = f" of the {len(rows)} commands with enough samples" if left_out else " command"
-    return f"{_figure_of(slowest, name)} for {slowest.name}, the slowest{choice}, and {overall}{reason}"
+    slow = f"{_figure_of(slowest, of_row)} for {slowest.name}, the slowest{choice}"
+    if has_none and reason == ".":
+        slow += " (too many of its lines had no answer)"
+    return f"{slow}, and {overall}{reason}"
 
 
 def _figure_of(row: CommandSummary, name: str) -> str:
@@ -367,8 +381,12 @@ def _whose(summary: Summary, total_time: TotalTime) -> str:
     users_ns, other = total_time.account.users_ns, summary.other_work
     if simulated(summary) or users_ns is None:
         return ""
-    others = f" and {other.in_words} with other things" if other is not None and other.level != "quiet" else ""
-    return f", {share(total_time.share_of(users_ns))} for the users{others}"
+    users = f", {share(total_time.share_of(users_ns))} for the users"
+    if other is None or other.level == "quiet":
+        return users
+    rest = total_time.busy_share - (total_time.share_of(users_ns) or 0.0) - other.share
+    own = f" and {share(rest)} for loadgo and the kernel" if rest >= _LEAST_OWN_SHARE and not other.at_most else ""
+    return f"{users}{',' if own else ' and'} {other.in_words} with other things{own}"
 
 
 def _unmeasured(row: CommandSummary) -> bool:

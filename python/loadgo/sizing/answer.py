@@ -106,12 +106,7 @@ def _answer_by_outcome(
         floor = _missed_floor(outcome.users, points)
         if floor is not None:
             return CapacityAnswer("contradiction", None, None, floor.target, _floor_in_words(floor, outcome.users))
-        words = (
-            f"{_met_in_words(outcome.users, points)} {_targets_in_words(goal.targets)}: "
-            f"{_measured_in_words(outcome.users, points)}. The capacity is "
-            f"{people(outcome.users)} or more. To find it, allow more with --max-users."
-        )
-        return CapacityAnswer("every number", outcome.users, (outcome.users, None), None, words)
+        return _every_number_answer(outcome.users, points, goal)
     if isinstance(outcome, NoNumberMeets):
         target, too_few = goal.targets[outcome.binding], goal.fewest_users - 1
         if refused := context.refused.get(goal.fewest_users):
@@ -120,6 +115,33 @@ def _answer_by_outcome(
             return CapacityAnswer("no number", 0, (0, too_few), None, words)
         return CapacityAnswer("no number", 0, (0, too_few), target, _none_meets_in_words(target, points, goal))
     return _range_answer(outcome, points, goal)
+
+
+def _every_number_answer(users: int, points: Sequence[LoadPoint], goal: SearchGoal) -> CapacityAnswer:
+    """The answer where the limit of the search meets the targets. It is a number only if its trials were steady."""
+    if doubt := _doubt_of_point(users, points):
+        words = (
+            f"At least {people(users)}, by what was measured alone, without a confidence: {doubt}. "
+            f"{capitalized(_measured_in_words(users, points))}."
+        )
+        return CapacityAnswer("range", None, (users, None), None, words, 0.0)
+    words = (
+        f"{_met_in_words(users, points)} {_targets_in_words(goal.targets)}: {_measured_in_words(users, points)}. "
+        f"The capacity is {people(users)} or more. To find it, allow more with --max-users."
+    )
+    return CapacityAnswer("every number", users, (users, None), None, words)
+
+
+def _doubt_of_point(users: int, points: Sequence[LoadPoint]) -> str:
+    """Why the trials with `users` users alone carry no confidence: they were not steady. Empty if they were.
+
+    Numbers below that are open are named too: the largest one then has no support from them.
+    """
+    if all(point.steady for point in points if point.users == users):
+        return ""
+    is_open = [p.users for p in points if p.users < users and any(v.standing != "met" for v in p.verdicts)]
+    left_open = f"; the trials with {people(*is_open)} do not decide" if is_open else ""
+    return f"with {people(users)} the response times had not settled{left_open}"
 
 
 def _met_in_words(users: int, points: Sequence[LoadPoint]) -> str:
@@ -249,6 +271,8 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
     the target. Then the interval comes first, with the most users whose own trials meet the target.
     """
     missed_beyond = f"{people(users)}; with more, {target.text} is missed."
+    if high is not None and low < users and not _is_met(users, points):
+        missed_beyond = _probable_in_words(users, low, high, target)
     if high is None:
         return f"{missed_beyond} The answer is {people(low)} or more, with 95 % confidence."
     if low == high:
@@ -265,6 +289,19 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
             f"limit at {users:,}, although the trials with {users:,} alone miss it."
         )
     return f"{missed_beyond} The answer lies {interval}."
+
+
+def _is_met(users: int, points: Sequence[LoadPoint]) -> bool:
+    """Whether the point with `users` users surely meets all targets; also where there is none, so that none is open."""
+    return all(verdict.standing == "met" for point in points if point.users == users for verdict in point.verdicts)
+
+
+def _probable_in_words(users: int, low: int, high: int, target: Target) -> str:
+    """The sentence on a capacity whose own trials leave the target open."""
+    open_users = f"{low + 1:,} to {high:,}" if low + 1 < high else f"{high:,}"
+    meet = f"{low:,} {'meets' if low == 1 else 'meet'} {target.text}, {open_users} may" if low else ""
+    may = meet or f"{open_users} may meet {target.text}"
+    return f"Probably {people(users)}: {may}, and {high + 1:,} miss it."
 
 
 def _value_of(point: LoadPoint, target: Target) -> float | None:
@@ -343,6 +380,6 @@ def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturatio
     busy = near.utilisation.get(first.resource)
     measured = "" if busy is None else f"; with {people(near.users)} {pronoun} {verb} {share(busy)} busy"
     return (
-        f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, from "
-        f"{digits(first.users)} users on if none had to wait for another (N*){measured}."
+        f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, without any waiting "
+        f"from {digits(first.users)} users on (N*){measured}."
     )

@@ -100,7 +100,10 @@ def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
         return "not valid"
     if not point.steady:
         return "not steady"
-    return "the answer" if point.users == capacity.answer else ""
+    if point.users != capacity.answer:
+        return ""
+    is_sure = all(verdict.standing == "met" for verdict in point.verdicts)
+    return "the answer" if is_sure else "probable answer"
 
 
 def _trials_table(capacity: Capacity) -> Table | None:
@@ -263,7 +266,7 @@ def value_cell(point: LoadPoint, index: int) -> str:
 
 def slow_heading(target: Target) -> str:
     """The heading of the column with the share of interactions that are slower than a target's limit."""
-    slow = f"over {seconds(target.limit)}"
+    slow = f"slower than {seconds(target.limit)}"
     return slow if target.command is None else f"{target.command} {slow}"
 
 

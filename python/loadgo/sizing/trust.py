@@ -93,7 +93,8 @@ def _grounds(capacity: Capacity) -> str:
     points = capacity.points
     grounds = []
     if points and all(point.valid for point in points):
-        steady = " and steady" if all(point.steady for point in points) else ""
+        unsteady = sum(not point.steady for point in points)
+        steady = " and steady" if not unsteady else ", but not steady" if unsteady == len(points) else ""
         grounds.append(
             f"all {counted(capacity.trials, 'trial')} are valid{steady}"
             if capacity.trials > 1

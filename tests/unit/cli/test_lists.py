@@ -15,11 +15,12 @@ import loadgo
 import pytest
 from loadgo.cli.app import app
 from loadgo.documents.listing import Listing, listing, listing_presentation
+from loadgo.documents.table import Table
 from loadgo.measures.steady_responses import headline_of
 from loadgo.notation.figures import duration, with_usual_times
 from loadgo.records.runs import RunList, read_run
 from loadgo.reporting.ability_list import ability_answer
-from loadgo.reporting.run_list import MOST_RUNS, run_table
+from loadgo.reporting.run_list import MOST_RUNS, run_document, run_table
 from loadgo.running.bundled import script_names
 from loadgo.running.doctor import _OWN_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
 from loadgo.running.scripts import script_text
@@ -223,7 +224,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     ]
     assert lines[8:] == [
         "· timers: in part",
-        "    instead: 900 µs late",
+        "    measured: 900 µs late",
         "    why: timers are late",
         "    remedy: a less loaded host",
         "",
@@ -303,6 +304,17 @@ def test_no_runs_are_said_in_a_sentence() -> None:
         shown = str(RunList([]).report(form))
         assert "There are no runs yet" in shown
         assert "newest last" not in shown
+
+
+def test_the_p90_of_a_busy_host_has_a_mark_where_the_remarks_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = iter([("30.6 ms", "INVALID, other work 97.6 %"), ("12.0 ms", ""), ("few", "other work 96.0 %")])
+    monkeypatch.setattr("loadgo.reporting.run_list._p90_and_remarks", lambda _run: next(figures))
+    document = run_document(recorded_runs(3))
+    (table,) = document.sections
+    assert isinstance(table, Table)
+    (p90,) = [column for column in table.columns if column.heading == "p90"]
+    assert p90.cells == ("30.6 ms *", "12.0 ms", "few")
+    assert document.answer.endswith(" One run is of a host busy with other things: the p90 has the mark *.")
 
 
 def test_one_row_is_one_row() -> None:

@@ -3,65 +3,24 @@
 import json
 import shlex
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.comparison.compare import Comparison, compare, of_sides, side_of, thresholds_of
+from loadgo.comparison.compare import compare, of_sides, side_of, thresholds_of
 from loadgo.comparison.document import comparison_document, comparison_json
 from loadgo.comparison.drift_words import experiment_command
 from loadgo.comparison.judgement import judged_of
 from loadgo.comparison.judgement_words import why_not_judged
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.pictures import comparison_pictures
-from loadgo.comparison.side import Side
 from loadgo.errors import BadArgument
-from loadgo.records.phases import Stretch
 from loadgo.stats.resample import Interval
-from support.compared_rows import rows_of_run
-from support.synthetic import closed_loop
+from support.live_sides import PASSES, USERS, response, side
 
 LIVE_RUN = Path(__file__).parents[2] / "runs/reported/live-exact"
-MEAN_NS = 2e9
-USERS, PASSES = 12, 20
-START = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-def side(seed: int, factors: Sequence[float], *, kind: str = "host", others: Sequence[float] = ()) -> Side:
-    """A side with a run for each factor, which all its interactions take longer; runs are a minute apart."""
-    rows = [_rows(run, seed + run, factor) for run, factor in enumerate(factors)]
-    load = {"users": USERS, "duration_s": 10.0}
-    template = closed_loop(2, 5)
-    tables = [
-        replace(
-            template,
-            conditions={
-                "load": load,
-                "script": "x.toml",
-                "started": START + timedelta(minutes=seed + run),
-                "finished": True,
-                "outcome": "done",
-            },
-        )
-        for run, _ in enumerate(factors)
-    ]
-    stretches = tuple(Stretch("all", 0, int(1e12), USERS * PASSES, 0, 0, 0, None) for _ in factors)
-    made = Side("s", kind, "", pl.concat(rows), (), {}, (("x", "x"),), tuple(tables), stretches)  # type: ignore[arg-type]
-    made.__dict__["others_shares"] = tuple(others) or (0.0,) * len(factors)
-    return made
-
-
-def _rows(run: int, seed: int, factor: float) -> pl.DataFrame:
-    responses_ns = factor * MEAN_NS * np.random.default_rng(seed).gamma(9, 1 / 9, (PASSES, USERS))
-    return rows_of_run(run, 1, responses_ns, "x")
-
-
-def response(comparison: Comparison) -> str:
-    return comparison.rows.whole["response"].verdict
 
 
 def test_one_live_run_a_side_is_called_neither_better_nor_worse() -> None:
@@ -71,7 +30,7 @@ def test_one_live_run_a_side_is_called_neither_better_nor_worse() -> None:
     assert difference.interval.low > 0
     assert (difference.verdict, difference.drift) == ("cannot tell", "not known")
     answer = comparison_document(comparison).answer
-    assert answer.startswith("B against A, from one run a side: cannot tell for response (+")
+    assert answer.startswith("B against A, from one run a side: too few runs to judge response (+")
     assert " within the runs)" in answer
     assert not {"better", "worse"} & set(answer.replace(";", " ").split())
 
@@ -176,7 +135,7 @@ def test_an_interval_that_drift_makes_wide_is_not_narrowed_by_longer_runs() -> N
     assert (difference.verdict, difference.cannot_tell_by) == ("cannot tell", "width")
     headline = " ".join(comparison_document(drifting).further_answers)
     assert "The interval of response includes 0 and reaches beyond the margin of 20 %. About " in headline
-    assert "pairs of runs in turn would tell: loadgo ab" in headline
+    assert "pairs of runs in turn would tell: `loadgo ab" in headline
     assert "times as many interactions" not in headline
 
 
@@ -213,7 +172,7 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
     (warning,) = comparison_document(comparison).warnings
     assert warning.endswith(
         "At least 4 pairs of runs in turn would tell: "
-        "loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND"
+        "`loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND`"
     )
     document = json.loads(comparison_json(comparison))
     assert document["between_runs"] == {

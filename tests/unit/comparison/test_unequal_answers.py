@@ -76,7 +76,7 @@ def test_quantiles_count_lines_without_an_answer_as_the_longest_and_keep_their_v
     whole = comparison.rows.whole
     assert whole["p90 response"].change is None
     assert replace(whole["p50 response"], drift="none").verdict == "better"
-    assert "cannot tell for response, p50 (" in str(comparison.report("text", width=400))
+    assert "too few runs to judge response, p50 (" in str(comparison.report("text", width=400))
 
 
 def test_figures_without_an_interval_are_no_longer_called_lower_if_lines_had_no_answer() -> None:

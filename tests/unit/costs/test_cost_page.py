@@ -9,6 +9,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 from loadgo.costs.cost import Costs, Point
+from loadgo.costs.curve import curves
 from loadgo.costs.priced import priced
 from loadgo.costs.row_charts import row_charts
 from loadgo.costs.trust import costs_trust
@@ -98,5 +99,7 @@ def test_lines_without_an_answer_lower_the_trust_in_costs_and_their_means_are_no
     point = Point(6, ("r",), use, command_counts([lacking]), (priced(use, TARIFF),))
     costs = Costs("r", "command", (point,), (), (), facts=(facts,))
     assert f"{facts.unanswered} of {facts.sent} lines had no answer" in costs_trust(costs)
+    (load,) = curves((point,))[0].loads
+    assert load.answered_share == pytest.approx(1 - facts.unanswered / facts.sent)
     (line,) = [line for line in costs.report(width=120).splitlines() if line.startswith("compile ")]
     assert line.split()[2:] == ["few"] * len(line.split()[2:])

@@ -48,7 +48,7 @@ def test_others_have_what_belongs_to_nobody_and_is_not_the_kernels_own() -> None
 def test_the_report_warns_of_a_tenth_whatever_the_users_have() -> None:
     assert warnings(summarize(beside(0.08))) == []
     (warning,) = warnings(summarize(beside(0.12)))
-    assert warning.startswith("The host was busy with other things: 12.6 % of its processors' time")
+    assert warning.startswith("The host was busy with other things: other programs used 12.6 % of its processors' time")
 
 
 def test_a_comparison_names_the_side_that_was_busy() -> None:
@@ -56,17 +56,19 @@ def test_a_comparison_names_the_side_that_was_busy() -> None:
         side_of_runs(name, (beside(others),), "steady", "default", {}) for name, others in (("a", 0.0), ("b", 0.2))
     )
     shown = comparison_document(of_sides(quiet, busy)).warnings
-    assert [line[:47] for line in shown] == ["b: the host was busy with other things: 20.6 % "]
+    assert [line[:67] for line in shown] == ["b: the host was busy with other things: other programs used 20.6 % "]
 
 
 def test_a_run_near_the_bound_is_partly_busy() -> None:
     notes = dict(fine_print(summarize(beside(0.08))))
-    assert notes["Neighbours"].startswith("The host was partly busy with other things: 8.6 % of its processors' time")
+    assert notes["Neighbours"].startswith(
+        "The host was partly busy with other things: other programs used 8.6 % of its processors' time"
+    )
     assert "Neighbours" not in dict(fine_print(summarize(beside(0.03))))
     sides = [side_of_runs(name, (beside(0.07),), "steady", "default", {}) for name in "ab"]
     document = comparison_document(of_sides(*sides))
     assert document.warnings == ()
-    assert sum("partly busy with other things: 7.6 %" in text for _, text in document.notes) == 2
+    assert sum("partly busy with other things: other programs used 7.6 %" in text for _, text in document.notes) == 2
 
 
 def test_without_root_the_lines_stand_for_the_users() -> None:
@@ -77,7 +79,7 @@ def test_without_root_the_lines_stand_for_the_users() -> None:
     assert assumed.at_most
     assert assumed.share == pytest.approx(measured.share, abs=0.02)
     (warning,) = warnings(summarize(without_root(beside(0.2))))
-    assert "busy with other things: at most 2" in warning
+    assert "busy with other things: other programs may have used up to 2" in warning
     stopped = dataclasses.replace(without_root(beside(0.2)), conditions=beside(0.2).conditions | {"outcome": "stopped"})
     assert summarize(stopped).other_work is None, "lines in progress have no row"
 
@@ -118,7 +120,7 @@ def far_run(others: float, *, usage: bool) -> Tables:
 
 def test_other_work_of_another_host_is_at_most_what_no_line_used() -> None:
     (warning,) = warnings(summarize(far_run(0.2, usage=True)))
-    assert warning.startswith("The host was busy with other things: at most ")
+    assert warning.startswith("The host was busy with other things: other programs may have used up to ")
 
 
 def test_the_busy_programs_of_another_host_are_told_where_nobody_knows_whose_they_are() -> None:

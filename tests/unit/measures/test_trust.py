@@ -47,7 +47,7 @@ def test_of_several_runs_the_worst_counts(good: RunFacts) -> None:
     both = evidence_of([quiet, disturbed])
     assert both.against == ("other programs had up to 7.0 % of the processors' time",)
     assert "the host was quiet" not in both.grounds
-    assert any(ground.startswith("driver good (at most ") for ground in both.grounds)
+    assert any(ground.startswith("lines were typed on time (at most ") for ground in both.grounds)
 
 
 def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
@@ -55,7 +55,7 @@ def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
     evidence = evidence_of([simulated])
     assert evidence.scope == A_MODEL
     assert A_MODEL not in evidence.grounds, "it is no merit"
-    assert trust_in_words(evidence, is_warned=False).endswith(f"nothing lost. {A_MODEL}.")
+    assert trust_in_words(evidence, is_warned=False).endswith(f"no record lost. {A_MODEL}.")
     assert evidence.and_also(["one run"]).scope == A_MODEL
     assert evidence_of([good]).scope == evidence_of([good, simulated]).scope == ""
 
@@ -78,8 +78,8 @@ def test_a_machine_that_was_fitted_to_other_numbers_of_users_is_doubted(good: Ru
 
 def test_what_is_lost_or_late_is_no_ground(good: RunFacts) -> None:
     late = replace(good, driver=replace(good.driver, lateness_p99_ns=5e6, late_lines=9))
-    assert not any("driver good" in ground for ground in evidence_of([good, late]).grounds)
-    assert "nothing lost" in evidence_of([good]).grounds
+    assert not any("typed on time" in ground for ground in evidence_of([good, late]).grounds)
+    assert "no record lost" in evidence_of([good]).grounds
 
 
 def test_lost_records_are_told_before_the_driver_and_other_work(good: RunFacts) -> None:

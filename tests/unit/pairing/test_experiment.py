@@ -319,7 +319,7 @@ def test_a_forecast_comes_with_the_first_interval_and_not_before(count: int, tmp
     else:
         missing = 4 - count
         assert change.interval is change.more_pairs is None
-        more = f"{missing} more pairs give" if missing > 1 else "1 more pair gives"
+        more = f"run {missing} more pairs first: they give" if missing > 1 else "run 1 more pair first: it gives"
         assert line.startswith(f"response: {more} an interval, and say")
 
 

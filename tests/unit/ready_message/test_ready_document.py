@@ -26,8 +26,8 @@ it did not wait for a processor for long.
 – not measured: disk wait.
 note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
-≤: known only as a bound: the kernel's account of a command begins at loadgo's
-  own memory.
+≤: less than 50.0 MB cannot be told: the kernel's account of a command begins at
+  loadgo's own memory.
 cost: of 1,000,000 such runs at $0.05 a CPU hour (default, an assumption).
 """
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
@@ -65,7 +65,24 @@ def test_the_first_line_says_how_many_runs_failed() -> None:
     failed = [replace(measured_run(), exit_status=1, signal=None)] * 2
     assert ", 3 runs, 2 of them failed (exit 1)" in message(measured_run(), *failed).report()
     assert ", 2 runs, all failed (exit 1)" in message(*failed).report()
-    assert message(failed[0]).report().splitlines()[0].endswith(", exit 1")
+    assert message(failed[0]).report().splitlines()[1].endswith(", exit 1")
+
+
+def test_a_command_that_failed_is_a_warning_above_its_times_in_every_format() -> None:
+    """`exit 2` at the end of a line was overlooked: the times were taken for those of a command that works."""
+    failed = replace(measured_run(), exit_status=2, signal=None)
+    warning = "ls / failed (exit 2): these times are of the failure."
+    alone = message(failed)
+    assert alone.report().splitlines()[0] == warning
+    assert json.loads(str(alone.report("json")))["warnings"][0] == warning
+    for form in ("html", "md"):
+        shown = without_spans(str(alone.report(form)))
+        assert shown.index(warning) < shown.index("real 4.50 ms")
+    assert "Trust: low: the warnings above say why" in " ".join(alone.report().split())
+    killed = replace(measured_run(), exit_status=None, signal=9)
+    some = message(measured_run(), killed).report()
+    assert " ".join(some.split()).startswith("ls / failed in 1 of 2 runs (killed by SIGKILL): the times include these.")
+    assert "failed" not in message(measured_run()).report()
 
 
 def test_a_long_wait_for_a_processor_is_a_warning() -> None:
@@ -79,7 +96,7 @@ def test_a_long_wait_for_a_processor_is_a_warning() -> None:
 
 def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:
     lines = message(*(measured_run(stage) for stage in COLD_STAGES)).report().splitlines()
-    assert [line.partition(":")[0] for line in lines[:3]] == list(COLD_STAGES)
+    assert [line.partition(":")[0] for line in lines[:3]] == [f"ls /, {stage}" for stage in COLD_STAGES]
     assert lines[3].startswith("Trust: moderate: one run cannot give an interval")
     assert lines[6] == "                             cold first    warm first     following"
 

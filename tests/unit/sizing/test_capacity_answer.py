@@ -33,8 +33,21 @@ def test_an_answer_whose_own_point_misses_the_target_begins_with_the_interval() 
 def test_an_answer_whose_own_point_meets_the_target_begins_with_its_number() -> None:
     most = next(users for users in range(200, 0, -1) if exact_response_s(users) < MEAN.limit)
     assert answer_with(most, most, most).in_words.startswith(f"{most} users; with more, {MEAN.text} is missed.")
+
+
+def test_an_answer_that_its_own_trials_leave_open_is_only_probable() -> None:
+    """The point is below the limit, and its interval reaches beyond: the row says `undecided`."""
+    most = next(users for users in range(200, 0, -1) if exact_response_s(users) < MEAN.limit)
     assert answer_with(most, most - 1, most).in_words.startswith(
-        f"{most} users; with more, {MEAN.text} is missed. The answer"
+        f"Probably {most} users: {most - 1} meet {MEAN.text}, {most} may, and {most + 1} miss it. The answer lies"
+    )
+    assert answer_with(most, most - 3, most + 2).in_words.startswith(
+        f"Probably {most} users: {most - 3} meet {MEAN.text}, {most - 2} to {most + 2} may, and {most + 3} miss it."
+    )
+    none_sure = CapacityFound(most, 0, most, 0, enough=True)
+    goal = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
+    assert answer_of(none_sure, [exact(most)], goal).in_words.startswith(
+        f"Probably {most} users: 1 to {most} may meet {MEAN.text}, and {most + 1} miss it."
     )
 
 
@@ -48,6 +61,20 @@ def test_all_tried_numbers_meet_a_target_only_where_none_of_them_was_left_open()
     assert answer_of(EveryNumberMeets(10), [unsure, met[1]], goal).in_words.startswith(
         f"10 users, the limit of the search, meet {MEAN.text}: "
     )
+
+
+def test_trials_that_had_not_settled_give_no_capacity_of_the_limit_or_more() -> None:
+    goal = SearchGoal((MEAN,), 10, None, 10**6, 60, live=False)
+    few, most = exact(5), replace(exact(10), steady=False)
+    unsure = replace(few, verdicts=tuple(replace(verdict, standing="open") for verdict in few.verdicts))
+    answer = answer_of(EveryNumberMeets(10), [unsure, most], goal)
+    assert (answer.end, answer.users, answer.interval, answer.confidence) == ("range", None, (10, None), 0.0)
+    assert answer.in_words.startswith(
+        "At least 10 users, by what was measured alone, without a confidence: with 10 users the response times had not "
+        "settled; the trials with 5 users do not decide. With 10 users mean is"
+    )
+    assert "or more" not in answer.in_words
+    assert answer_of(EveryNumberMeets(10), [replace(few, steady=False), exact(10)], goal).users == 10
 
 
 def test_no_number_of_users_is_excluded_that_the_interval_contains() -> None:

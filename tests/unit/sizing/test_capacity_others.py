@@ -95,7 +95,7 @@ def test_the_saturation_point_is_the_same_everywhere() -> None:
     assert first is not None
     assert (first.resource, first.users) == ("processors", capacity_result.models.saturation_users)
     answer = answer_of(CapacityFound(34, 34, 34, 0, enough=True), capacity_result.points, WANTED, AnswerContext(first))
-    knee = "Processors would be full first, from 37.3 users on if none had to wait for another (N*)"
+    knee = "Processors would be full first, without any waiting from 37.3 users on (N*)"
     busy_percent = 100 * exact(34).utilisation["processors"]
     assert answer.in_words.endswith(f"{knee}; with 34 users they are {busy_percent:.1f} % busy.")
     assert rows_by_name(table_titled(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"

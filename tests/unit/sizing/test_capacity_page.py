@@ -353,4 +353,4 @@ def test_a_quantile_of_lines_without_an_answer_is_never_and_not_few(made: Capaci
 
 def test_a_target_of_one_command_has_no_column_of_words(made: Capacity) -> None:
     assert not has_value(replace(made.targets[0], command="edit"))
-    assert slow_heading(replace(made.targets[0], command="edit")).startswith("edit over ")
+    assert slow_heading(replace(made.targets[0], command="edit")).startswith("edit slower than ")
