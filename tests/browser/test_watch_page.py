@@ -17,7 +17,7 @@ from loadgo.notation.figures import duration, number, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.terminal import answer
+from loadgo.watching.answer import answer
 from loadgo.watching.window import USER_STATES, WatchWindow, window_of
 from support.watched import NEEDS_CHROMIUM, STATES_AT_THE_END, Sight, host_run, looked_at, served
 

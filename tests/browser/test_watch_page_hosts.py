@@ -10,7 +10,7 @@ import pytest
 from loadgo.notation.figures import duration, number, share
 from loadgo.records.following import follow, latest_ns
 from loadgo.records.tables import Tables
-from loadgo.watching.terminal import answer
+from loadgo.watching.answer import answer
 from loadgo.watching.window import WatchWindow, window_of
 from support.accessibility import serious
 from support.fleets import growing_run, metered_fleet_run

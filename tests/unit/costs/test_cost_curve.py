@@ -100,8 +100,8 @@ def test_the_page_tells_the_ratio_the_table_and_bars_in_80_columns(made: Costs) 
     assert "with 1 user," in shown
     assert "times the second, at $0.09 a" in shown.replace("\n", " ")
     assert "█" in shown
-    assert "Over the load, at cloud" in shown
-    assert "cost by command, at cloud" in shown
+    assert "By number of users (tariff: cloud)" in shown
+    assert "cost by command (tariff: cloud)" in shown
 
 
 def test_the_html_page_has_a_chart_for_each_tariff(made: Costs) -> None:
