@@ -181,7 +181,9 @@ def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
     assert page_figures["usersShare"] == pytest.approx(frame.users_share)
     work = frame.other_work
     assert page_figures["otherWork"] == (
-        None if work is None else pytest.approx({"share": work.share, "error": work.error})
+        None
+        if work is None
+        else {"share": pytest.approx(work.share), "error": pytest.approx(work.error), "level": work.level}
     )
     commands = [(row.name, row.count, row.p50_ns, row.p90_ns, row.mean_ns, row.cpu_ns) for row in frame.commands]
     for page_row, frame_row in zip(page_figures["commands"], commands, strict=True):
@@ -298,9 +300,9 @@ def test_the_page_writes_numbers_as_the_reports_do(sights: dict[str, Sight]) -> 
 def test_the_page_says_that_the_host_is_busy_with_other_things(sights: dict[str, Sight]) -> None:
     """With the words and the limits of the terminal's view."""
     script = """async others => {
-        const { answer } = await import(new URL("answer.js", location));
+        const { answer, judgedAfter } = await import(new URL("answer.js", location));
         const told = loadgo.figures(), window = loadgo.windowNow();
-        return others.map(otherWork => answer({ ...told, otherWork }, window, 1, null));
+        return others.map(work => answer({ ...told, otherWork: judgedAfter(work, null) }, window, 1, null));
     }"""
     shares = [(0.04, 0.0), (0.11, 0.02), (0.34, 0.0)]
     quiet, partly, busy = sights["simulated"].tell(script, [{"share": part, "error": error} for part, error in shares])

@@ -158,6 +158,8 @@ def test_this_host_is_seen_without_a_run(browser: Browser) -> None:
         assert not sight.page.is_visible("#commands")
         assert not sight.page.is_visible("#states")
         assert "No users" in sight.text("instrument")
+        assert "using a processor and waiting for one" in sight.text("users-title")
+        assert sight.page.get_attribute("#answer", "class") in ("plain", "bad"), "without a target nothing is good"
         sight.wait(BANDS_ARE_TABLE)
         assert sum(float(part.split()[0]) for _, part in sight.table("time")) == pytest.approx(100, abs=1)
         assert sight.tell("document.documentElement.scrollWidth <= innerWidth")
