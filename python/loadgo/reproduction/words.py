@@ -166,10 +166,12 @@ def _predictions(reproduced: ReproducedDocument) -> str:
 
 def _tolerances(documents: Sequence[ReproducedDocument]) -> str:
     """The narrowest and the widest tolerance of the predictions, as ` (tolerances: 5 % to a factor of 4)`."""
+    figures: list[ReproducedFigure | ReproducedTotal] = []
+    for reproduced in documents:
+        figures += [*reproduced.cells.values(), *reproduced.totals]
     judged = [
         figure.rule.within
-        for reproduced in documents
-        for figure in (*reproduced.cells.values(), *reproduced.totals)
+        for figure in figures
         if figure.rule is not None and figure.rule.within is not None and figure.verdict in _JUDGED_VERDICTS
     ]
     return f" ({tolerances_in_words(judged)})" if judged else ""

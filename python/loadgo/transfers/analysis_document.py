@@ -178,7 +178,7 @@ class _PricedAmount:
     words: str
 
     def cost(self, transfers: Sequence[Observed], prices: Prices) -> float | None:
-        """What it costs at the rate of these transfers; None if they moved nothing."""
+        """The cost of the data at the rate of these transfers; None if they moved nothing."""
         megabit = _megabit_cost(transfers, prices)
         return None if megabit is None else megabit * self.bits / BITS_PER_MEGABIT
 

@@ -116,7 +116,7 @@ _WAITS_IN_WORDS = {
 
 
 def _idle_cause(window: WatchWindow) -> str:
-    """What held the idle processors up, where nobody types; empty where it was less than a tenth of their time."""
+    """The reason why processors idled, where nobody types; empty where it was less than a tenth of their time."""
     idle = ((name, part) for name, part in window.time.items() if name in HELD_UP_CATEGORIES)
     category, part = max(idle, key=_share_of_pair, default=("", 0.0))
     if part <= _IDLE_CAUSE_SHARE:
