@@ -12,6 +12,7 @@ import loadgo
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.measures.other_work import BUSY_LEVELS
 from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.notation.figures import duration, number, share, size
 from loadgo.notation.terms import category_name
@@ -180,11 +181,11 @@ def _same_figures(page_figures: dict[str, Any], frame: WatchWindow) -> None:
     assert dict(page_figures["time"]) == pytest.approx(frame.time)
     assert page_figures["usersShare"] == pytest.approx(frame.users_share)
     work = frame.other_work
-    assert page_figures["otherWork"] == (
-        None
-        if work is None
-        else {"share": pytest.approx(work.share), "error": pytest.approx(work.error), "level": work.level}
-    )
+    page_work = page_figures["otherWork"]
+    assert (page_work is None) == (work is None)
+    if page_work is not None and work is not None:
+        assert (page_work["share"], page_work["error"]) == pytest.approx((work.share, work.error))
+        assert page_work["level"] in BUSY_LEVELS
     commands = [(row.name, row.count, row.p50_ns, row.p90_ns, row.mean_ns, row.cpu_ns) for row in frame.commands]
     for page_row, frame_row in zip(page_figures["commands"], commands, strict=True):
         assert (page_row["name"], page_row["count"]) == frame_row[:2]
@@ -302,13 +303,15 @@ def test_the_page_says_that_the_host_is_busy_with_other_things(sights: dict[str,
     script = """async others => {
         const { answer, judgedAfter } = await import(new URL("answer.js", location));
         const told = loadgo.figures(), window = loadgo.windowNow();
-        return others.map(work => answer({ ...told, otherWork: judgedAfter(work, null) }, window, 1, null));
+        const judged = ([share, error, level]) => judgedAfter({ share, error }, level ? { level } : null);
+        return others.map(other => answer({ ...told, otherWork: judged(other) }, window, 1, null));
     }"""
-    shares = [(0.04, 0.0), (0.11, 0.02), (0.34, 0.0)]
-    quiet, partly, busy = sights["simulated"].tell(script, [{"share": part, "error": error} for part, error in shares])
+    others = [(0.04, 0.0, None), (0.11, 0.02, None), (0.34, 0.0, None), (0.09, 0.0, "busy")]
+    quiet, partly, busy, still_busy = sights["simulated"].tell(script, others)
     assert "other things" not in quiet
     assert partly.endswith("; the host is partly busy with other things: 11.0 % of the processors' time.")
     assert busy.endswith("; the host is busy with other things: 34.0 % of the processors' time.")
+    assert still_busy.endswith("; the host is busy with other things: 9.00 % of the processors' time.")
 
 
 def test_what_the_keys_do_is_folded_before_the_charts(sights: dict[str, Sight]) -> None:
