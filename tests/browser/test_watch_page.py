@@ -311,7 +311,7 @@ def test_the_page_says_that_the_host_is_busy_with_other_things(sights: dict[str,
     assert "other things" not in quiet
     assert partly.endswith("; the host is partly busy with other things: 11.0 % of the processors' time.")
     assert busy.endswith("; the host is busy with other things: 34.0 % of the processors' time.")
-    assert still_busy.endswith("; the host is busy with other things: 9.00 % of the processors' time.")
+    assert still_busy.endswith("; the host is busy with other things: 9.0 % of the processors' time.")
 
 
 def test_what_the_keys_do_is_folded_before_the_charts(sights: dict[str, Sight]) -> None:
