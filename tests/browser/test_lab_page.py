@@ -87,6 +87,7 @@ def drawn(page: Page) -> None:
 def test_all_runs_are_listed_and_names_stay_text(browser: Browser, address: Served) -> None:
     with opened(browser, address) as page:
         assert len(names(page)) == RUNS + 3
+        assert page.inner_text("#state") == f"{RUNS + 3} runs; 1 broken, shown last"
         assert names(page)[0] == "0023"
         assert names(page)[-1] == "broken"
         assert HOSTILE in page.inner_text("#runs")
@@ -198,6 +199,7 @@ def test_a_history_has_its_change_as_a_chart(browser: Browser, address: Served) 
         page.wait_for_url("**/history?*")
         drawn(page)
         assert "between 0013 and 0014" in page.inner_text("h1")
+        assert "0012" in (page.locator(".chart svg").first.text_content() or ""), "the axis has the names of runs"
         page.go_back()
         listed(page)
         assert page.input_value("#figure") == "p90(compile)"

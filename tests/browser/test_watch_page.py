@@ -18,7 +18,7 @@ from loadgo.notation.figures import duration, number, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.following import latest_ns
 from loadgo.records.tables import Tables, tables
-from loadgo.watching.terminal import answer
+from loadgo.watching.answer import answer
 from loadgo.watching.window import USER_STATES, WatchWindow, window_of
 from support.watched import NEEDS_CHROMIUM, STATES_AT_THE_END, Sight, host_run, looked_at, served
 
@@ -311,7 +311,7 @@ def test_the_page_says_that_the_host_is_busy_with_other_things(sights: dict[str,
     assert "other things" not in quiet
     assert partly.endswith("; the host is partly busy with other things: 11.0 % of the processors' time.")
     assert busy.endswith("; the host is busy with other things: 34.0 % of the processors' time.")
-    assert still_busy.endswith("; the host is busy with other things: 9.00 % of the processors' time.")
+    assert still_busy.endswith("; the host is busy with other things: 9.0 % of the processors' time.")
 
 
 def test_what_the_keys_do_is_folded_before_the_charts(sights: dict[str, Sight]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import pytest
 from loadgo.notation.figures import duration, number, share
 from loadgo.records.following import follow, latest_ns
 from loadgo.records.tables import Tables
-from loadgo.watching.terminal import answer
+from loadgo.watching.answer import answer
 from loadgo.watching.window import WatchWindow, window_of
 from support.accessibility import serious
 from support.fleets import growing_run, metered_fleet_run
@@ -110,6 +111,13 @@ def test_charts_of_hosts_are_pointed_at_with_all_others(sight: Sight) -> None:
     assert sight.text("value-busy")
 
 
+def test_the_answer_names_the_slowest_host_beside_the_busiest(sight: Sight, run: Path) -> None:
+    busiest, slowest = "processors of cedar 9", ", slowest on birch ("
+    assert busiest in sight.text("answer")
+    assert slowest in sight.text("answer")
+    assert sight.text("answer") == answer(window_of_run(run)), "the terminal says the same"
+
+
 def test_what_is_of_one_host_alone_is_not_shown(sight: Sight) -> None:
     for name in ("part-memory", "memory", "processes-part"):
         assert not shown(sight, name), name
@@ -162,6 +170,9 @@ def test_a_run_that_goes_on_shows_each_host_and_a_loss_when_it_comes(
         sight.wait("answer.textContent.startsWith('Lost: birch at 12.5 s. ')")
         sight.wait("document.querySelector('#hosts-note').textContent.includes('The clock of damson is known badly')")
         sight.wait(STATES_OF_HOSTS)
+        assert ", no answer in the last " in sight.text("answer"), "they ended after 8 s"
+        assert "; before that p90 " in sight.text("answer")
+        assert re.search(r"processors of cedar 9\S+ % busy \(no meters for 1\S+ s\)", sight.text("answer"))
         assert sight.tell("loadgo.figures().hosts[0].seen") == 27 * S, "a late host does not hold the page up"
         assert np.isfinite(sight.tell("loadgo.figures().hosts[0].share"))
         assert sight.wrong == []

@@ -257,7 +257,16 @@ def test_the_page_fits_and_says_that_both_directions_share_the_cost(width: int) 
     text = made.report(prices=PRICES, width=width)
     assert max(map(len, text.splitlines())) <= width
     assert "fetch sent 5,000,000,000 bytes and received 123,456,789" in " ".join(text.split())
+    assert "Processor time, at $1 a CPU hour: a million gigabytes sent or received costs $" in " ".join(text.split())
+    assert "counts twice" not in text
     assert "cannot be divided" in " ".join(text.split())
     last = command_document(made, PRICES).sections[-1]
     assert isinstance(last, Table)
     assert last.title == "What the processor time of that costs"
+
+
+def test_what_a_command_sends_to_itself_is_said_to_count_twice() -> None:
+    made = made_of(a_run(200, 300), a_kind("TCP, loopback", 13_107_200, 13_107_200))
+    text = " ".join(made.report(prices=PRICES, width=120).split())
+    assert "sent or received costs $" in text
+    assert "; what both leaves and arrives here counts twice." in text

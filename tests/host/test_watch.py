@@ -95,7 +95,7 @@ def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> N
     lines = screen(frame, ScreenContext("typical user on multics-6180", "ended"), width, height)
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
-    assert lines[1].startswith(("Fine", "Full", "Held up", "Too slow", "Nobody"))
+    assert lines[1].startswith(("Not full", "Full", "Held up", "Too slow", "Nobody"))
     bands = [line for line in lines if line.startswith("user ") and line[5].isdigit()]
     assert not bands or set("".join(band[12:] for band in bands)) <= {*STATE_SIGNS.values(), " "}
 
@@ -257,7 +257,7 @@ def test_one_picture_of_a_host_waits_for_its_first_span(run: Path, monkeypatch: 
 
 def test_this_host_is_watched_without_a_run_and_nothing_stays_behind(tmp_path: Path) -> None:
     lines = typed(tmp_path, "watch", "--once", COLUMNS="80", TMPDIR=str(tmp_path)).stdout.splitlines()
-    assert lines[1].startswith(("Fine: processors", "Full: processors"))
+    assert lines[1].startswith(("Not full: processors", "Full: processors"))
     assert any(line.startswith("busy ") for line in lines)
     assert max(map(len, lines)) <= 80
     assert list(tmp_path.iterdir()) == []

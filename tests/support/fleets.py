@@ -113,7 +113,7 @@ def metered_fleet(
             rows["memory"] += [row | held for held in _memory(share)]
     conditions = {"kind": "meter", "name": "hosts.toml", "wall_s": float(seconds), "usage": {}}
     hosts = [_entry(name, 0, 0, lost or {}) for name in names]
-    system = {"kind": "fleet", "name": "hosts.toml", "processors": len(names), "hosts": hosts}
+    system = {"kind": "fleet", "name": "hosts.toml", "processors": 2 * len(names), "hosts": hosts}
     metered: dict[str, Any] = {table: _frame_with_host(own, table) for table, own in rows.items()}
     return replace(empty_run(**conditions, system=system), **metered)
 

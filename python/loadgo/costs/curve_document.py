@@ -14,6 +14,7 @@ from loadgo.costs.words import (
     interval,
     money_column,
     of_scale,
+    tariff_in_title,
 )
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
@@ -54,7 +55,9 @@ def _doubt(*loads: Load) -> str:
 
 def curve_tables(costs: Costs, tariff_curves: Sequence[Curve]) -> list[Table]:
     """A table for each tariff, and a table of the commands by load at the first tariff."""
-    tables = [_loads(curve, curve_chart_name(index)) for index, curve in enumerate(tariff_curves[:_MOST_TARIFFS])]
+    tables = [
+        _loads(costs, curve, curve_chart_name(index)) for index, curve in enumerate(tariff_curves[:_MOST_TARIFFS])
+    ]
     return [*tables, _commands(costs, tariff_curves[0])] if costs.by == "command" else tables
 
 
@@ -79,6 +82,7 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
     ]
     if left := left_out(costs.points):
         notes.append(("Mix", f"Left out of the mix, since not every load has them: {', '.join(left)}."))
+    notes.append(("Busy", "is the processors' busy time while loadgo ran, but for loadgo's own (driver and meters)."))
     if any(load.whole is not None for curve in tariff_curves for load in curve.loads):
         notes.append(
             (
@@ -95,23 +99,34 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
     return notes
 
 
-def _loads(curve: Curve, chart: str) -> Table:
+def _others_in_words(costs: Costs) -> str:
+    """The line below a table that has the price of all busy time; empty where other programs had little of it."""
+    works = [run.other_work for run in costs.facts if run.other_work is not None and run.other_work.level != "quiet"]
+    if not works:
+        return ""
+    most = share(max(work.share for work in works))
+    return f"all busy time: with the work of other programs, which had up to {most} of the processors' time."
+
+
+def _loads(costs: Costs, curve: Curve, chart: str) -> Table:
     loads, currency = curve.loads, curve.tariff.currency
     scale = curve.tariff.counted
     columns = [
         Column("users", tuple(number(load.users) for load in loads)),
         Column("interactions/s", tuple(number(load.throughput) for load in loads), spare=2),
-        Column("busy without loadgo", tuple(share(load.busy) for load in loads), spare=1),
+        Column("busy (loadgo left out)", tuple(share(load.busy) for load in loads), spare=1),
         *_responses(loads),
         Column(of_scale(scale), tuple(money(load.interaction.value, currency, scale) for load in loads)),
     ]
     if any(load.interaction.interval for load in loads):
         cells = tuple(interval(load.interaction.interval, currency, scale) for load in loads)
         columns.append(Column("95 %", cells, spare=5))
-    if any(load.whole is not None for load in loads):
+    has_whole = any(load.whole is not None for load in loads)
+    if has_whole:
         columns.append(Column("all busy time", tuple(money(load.whole, currency, scale) for load in loads), spare=4))
     columns.append(money_column("a user's hour", [load.user_hour.value for load in loads], [currency] * len(loads)))
-    return Table(f"Over the load, at {curve.tariff.label}", tuple(columns), charts=(chart,))
+    foot = _others_in_words(costs) if has_whole else ""
+    return Table(f"By number of users {tariff_in_title(curve.tariff)}", tuple(columns), charts=(chart,), foot=foot)
 
 
 def _responses(loads: Sequence[Load]) -> list[Column]:

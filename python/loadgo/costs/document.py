@@ -23,6 +23,7 @@ from loadgo.costs.words import (
     money_column,
     of_scale,
     scale_of,
+    tariff_in_title,
     tariffs_in_words,
 )
 from loadgo.documents.document import Charts, Document
@@ -102,17 +103,27 @@ def answer(point: Point) -> str:
     each = money(priced.interaction.value, currency, scale)
     ends = priced.interaction.interval
     bounds = f" (95 % interval {interval(ends, currency, scale)})" if ends else ""
-    return f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{_hour_in_words(priced)}, at {priced.tariff.in_words()}."
+    return (
+        f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{_hour_in_words(point, priced)}, at {priced.tariff.in_words()}."
+    )
 
 
-def _hour_in_words(priced: Priced) -> str:
-    """The cost of a user's hour after a comma; empty if it is not known."""
+def _hour_in_words(point: Point, priced: Priced) -> str:
+    """The cost of a user's hour after a comma; empty if it is not known. Users of a rented machine share its rent."""
     cost, currency = priced.user_hour.value, priced.tariff.currency
     if cost is None:
         return ""
     scale = scale_of([cost])
     hour = "a user's hour" if scale == 1 else "a million users' hours"
-    return f", {hour} {money(cost, currency, scale)}"
+    return f", {hour} {money(cost, currency, scale)}{_sharing_in_words(point) if priced.tariff.machine_hour else ''}"
+
+
+def _sharing_in_words(point: Point) -> str:
+    """The number of users whom the rent of the machine is divided by, and how busy they kept it."""
+    sharing = f"{people(point.users)} {'sharing' if point.users > 1 else 'alone on'} the machine"
+    machine = point.use.machine
+    busy = "" if machine is None else f" ({share(machine.busy_ns / machine.total_ns)} busy)"
+    return f" with {sharing}{busy}"
 
 
 def notes(costs: Costs) -> list[tuple[str, str]]:
@@ -157,7 +168,7 @@ def _at_tariffs(point: Point) -> Table:
         Column(of_scale(scale), tuple(money(use.interaction.value, use.tariff.currency, scale) for use in uses)),
         *([Column("95 %", tuple(_interval(use, scale) for use in uses), spare=2)] if has_intervals else []),
         money_column("a user's hour", [use.user_hour.value for use in uses], currencies),
-        money_column("a megabit out", [use.megabit.value for use in uses], currencies, spare=1),
+        money_column("a megabit of output", [use.megabit.value for use in uses], currencies, spare=1),
     ]
     if has_uncharged:
         cells = tuple(money(use.uncharged, use.tariff.currency, scale) for use in uses)
@@ -190,12 +201,12 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
     together, count = _of_all(priced)
     columns += [
         money_column("a user's hour", [row.user_hour for row in rows], currencies, 5, told),
-        money_column("a megabit out", [row.megabit for row in rows], currencies, 6, told),
+        money_column("a megabit of output", [row.megabit for row in rows], currencies, 6, told),
         Column(together, tuple(_sum_told(row, _money_of(row.total, currency, count)) for row in rows), spare=1),
         Column("share", tuple(_sum_told(row, _share_of(row.total, total)) for row in rows)),
     ]
     return Table(
-        f"By {costs.by}, at {priced.tariff.label}",
+        f"By {costs.by} {tariff_in_title(priced.tariff)}",
         tuple(columns),
         total_rows=1,
         charts=("cost-rows",),
@@ -255,7 +266,7 @@ def _items(priced: Priced) -> Table:
             tuple(share(item.amount / total if item.amount is not None and total else None) for item in priced.items),
         ),
     )
-    return Table(f"What is charged for, at {priced.tariff.label}", columns)
+    return Table(f"What is charged for {tariff_in_title(priced.tariff)}", columns)
 
 
 def _quantity(item: Item) -> str:

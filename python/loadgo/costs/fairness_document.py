@@ -120,7 +120,7 @@ def _on(shifts: Sequence[str]) -> str:
 
 def _verdict(fairness: Fairness, price: Price) -> str:
     level = price.levels[fairness.measure].value
-    charged = f"it is charged {_times(price.charges)} A's price"
+    charged = f"its charge per interaction is {_times(price.charges)} A's"
     match price.verdict(fairness.measure):
         case "fair":
             return f"{charged}, which is fair"
@@ -176,12 +176,17 @@ def _performance(fairness: Fairness) -> Table:
     """The performance of both sides: the time that an interaction takes."""
     ratios = list(fairness.performance.values())
     columns = (
-        Column("of an interaction", tuple(FAIRNESS_MEASURE_LABELS[name] for name in fairness.performance)),
+        Column("of an interaction", tuple(map(_measure_in_full, fairness.performance))),
         Column("A", tuple(duration(ratio.before) for ratio in ratios)),
         Column("B", tuple(duration(ratio.after) for ratio in ratios)),
         *_ratio_columns(ratios),
     )
     return Table("Performance", columns)
+
+
+def _measure_in_full(name: str) -> str:
+    label = FAIRNESS_MEASURE_LABELS[name]
+    return f"{label} (run length ÷ interactions)" if name == "elapsed" else label
 
 
 def _ratio_columns(ratios: list[Ratio]) -> list[Column]:

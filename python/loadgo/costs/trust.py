@@ -26,7 +26,8 @@ def costs_trust(costs: Costs) -> str:
     against = [_ASSUMED_PRICE] if priced.tariff.assumption else []
     against += [] if priced.interaction.interval else ["the run is too short for an interval"]
     evidence = evidence_of(costs.facts).and_also(against, _resampled(bool(priced.interaction.interval)))
-    return trust_in_words(evidence, is_warned=bool(costs.warnings))
+    is_low = priced.interaction.interval is None
+    return trust_in_words(evidence, is_warned=bool(costs.warnings), is_low=is_low)
 
 
 def curve_trust(costs: Costs, tariff_curves: Sequence[Curve]) -> str:

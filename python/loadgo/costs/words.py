@@ -25,7 +25,7 @@ NO_INTERVALS_NOTE = (
 FEW_MEANING = f"fewer than {FEWEST_UNITS} measured interactions, too few to tell what one costs"
 """The meaning of `few` in a table of costs."""
 
-_MILLIONS = {"a user's hour": "1,000,000 users' hours", "a megabit out": "1,000,000 megabits out"}
+_MILLIONS = {"a user's hour": "1,000,000 users' hours", "a megabit of output": "1,000,000 megabits of output"}
 """The headings of columns of money, and those of small amounts, which are of a million."""
 _LEAST_MONEY_UNITS = 1e-4
 """From this amount on, money for one is easily read."""
@@ -35,7 +35,12 @@ _SCALES = {1: "an interaction", COUNTED_AT_LOW_PRICES: "cost of 1,000,000"}
 def cost_by(by: str, tariff: Tariff) -> str:
     """The title of a chart of costs by command, user or load, with the number of interactions that the money is for."""
     subject = "an interaction costs" if tariff.counted == 1 else f"{tariff.counted:,} interactions cost"
-    return f"What {subject} by {by}, at {tariff.label}"
+    return f"What {subject} by {by} {tariff_in_title(tariff)}"
+
+
+def tariff_in_title(tariff: Tariff) -> str:
+    """The tariff's name at the end of a title."""
+    return f"(tariff: {tariff.label})"
 
 
 def level_in_words(level: float, places: int = 3) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+
 import altair as alt
 import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, TIME_LABEL, Chart, chart_of, safe
 from loadgo.documents.quick_drawing import quick_drawing
+from loadgo.documents.signs import cut
 from loadgo.laboratory.history import History, HistorySeries
 from loadgo.laboratory.history_words import figure_words, size_words
 
@@ -23,8 +27,10 @@ def history_charts(past: History) -> list[Chart]:
     return [_chart(past, series, number) for number, series in enumerate(past.series) if len(series.points) > 1]
 
 
-_MOST_NUMBERED_RUNS = 12
-"""Most runs whose axis has each run's number."""
+_MOST_NAMED_RUNS = 12
+"""Most runs whose names stand on the axis; of more, every second or further one is named."""
+_NAME_CHARS = 10
+"""Most characters of a run's name on the axis."""
 
 
 def _chart(past: History, series: HistorySeries, number: int) -> Chart:
@@ -36,14 +42,11 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
     y = alt.Y(
         "value:Q", axis=axis, scale=alt.Scale(zero=bool((frame["value"] <= 0).any()), nice=True, padding=_EDGE_PX)
     )
-    # The other layers have axes of their own, and the merged axis forgets the least step.
-    numbers = list(range(1, len(frame) + 1)) if len(frame) <= _MOST_NUMBERED_RUNS else alt.Undefined
-    run_axis = alt.Axis(format="d", values=numbers)
     x = alt.X(
         "run:Q",
-        title="runs in the order of time (1 is the first)",
+        title="runs in the order of time",
         scale=alt.Scale(domain=[0.5, len(frame) + 0.5], nice=False),
-        axis=run_axis,
+        axis=_run_axis(frame["name"].to_list()),
     )
     tips = [
         alt.Tooltip(f"{name}:N", title=title)
@@ -77,6 +80,13 @@ def _chart(past: History, series: HistorySeries, number: int) -> Chart:
             "better in green, neither in grey."
         )
     return chart_of(f"history-{number}", f"{past.figure}{where}, run by run", caption, alt.layer(*layers), _HEIGHT_PX)
+
+
+def _run_axis(names: Sequence[str]) -> alt.Axis:
+    """An axis of places in the order of time, labelled with the names of the runs there."""
+    places = list(range(1, len(names) + 1, -(-len(names) // _MOST_NAMED_RUNS)))
+    labels = json.dumps([cut(name, _NAME_CHARS) for name in names])
+    return alt.Axis(values=places, labelExpr=f"{labels}[datum.value - 1] || ''")
 
 
 def _points(past: History, series: HistorySeries, scale: float) -> pl.DataFrame:

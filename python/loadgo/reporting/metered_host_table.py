@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
 from loadgo.measures.metered_hosts import LEAST_DIFFERENCE, HostDifference, MeteredHost, MeteredHosts
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, exact_share, in_words, number, plain, share
+from loadgo.notation.figures import NOT_MEASURED, counted, digits, duration, exact_share, in_words, number, plain, share
 
 METERED_HOSTS_TABLE = "metered-hosts"
 _FIGURE_WORDS = {
@@ -66,10 +66,12 @@ def _figure_words(row: HostDifference) -> str:
 
 
 def _interval(row: HostDifference) -> str:
-    """The interval of the difference, as `41.0 % to 52.0 % more`."""
+    """The interval of the difference, as `41.0 to 52.0 points more`: per cent could be taken for a ratio."""
     low, high = sorted((abs(row.low), abs(row.high)))
-    show = _figure(row)
-    return f"{show(low)} to {show(high)} {'more' if row.low > 0 else 'less'}"
+    more = "more" if row.low > 0 else "less"
+    if row.figure == "run queue":
+        return f"{number(low)} to {number(high)} {more}"
+    return f"{digits(100 * low)} to {digits(100 * high)} points {more}"
 
 
 def _figure(row: HostDifference) -> Callable[[float], str]:
@@ -79,6 +81,11 @@ def _figure(row: HostDifference) -> Callable[[float], str]:
 def _lost(compared: MeteredHosts) -> str:
     lost = [row.name for row in compared.hosts if row.lost is not None]
     return f" Lost before the end, and not compared: {in_words(lost)}." if lost else ""
+
+
+def program_and_share(name: str, part: float) -> str:
+    """A program with its share, as `sh (45.00 %)`. Of loadgo itself these are other processes than the meter."""
+    return f"{name} ({exact_share(part)}{'; other processes than this meter' if name == 'loadgo' else ''})"
 
 
 def _shares(rows: tuple[MeteredHost, ...], part: Callable[[MeteredHost], float | None]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.notation.figures import capitalized, duration, exact_share, in_words, number, plain, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
-from loadgo.reporting.metered_host_table import metered_hosts_answer
+from loadgo.reporting.metered_host_table import metered_hosts_answer, program_and_share
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
@@ -95,7 +95,7 @@ def _most_used(summary: Summary, total_time: TotalTime) -> str:
         for row in summary.whose_time.processes
         if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
     ]
-    named = [f"{name} ({exact_share(part)})" for name, part in used[:_NAMED_PROCESSES]]
+    named = [program_and_share(name, part) for name, part in used[:_NAMED_PROCESSES]]
     return f" Most was used by programs named {in_words(named)}." if named else ""
 
 

@@ -96,7 +96,7 @@ def _conclusions(reproduced: ReproducedDocument, here: LocalTransfers) -> Table:
     currency, network = here.prices.currency, (here.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
     rows = [
         _compared("processor time a byte, µs", figures["per-byte"], [_BITS_PER_BYTE * us for us in us_per_bit]),
-        _compared("processor time a bit, µs", figures["per-bit"], us_per_bit),
+        _compared("processor time per bit, µs", figures["per-bit"], us_per_bit),
         _compared("processor time of a million bits, s", figures["seconds"], us_per_bit),
         _compared("an hour of a processor", figures["price"], [here.prices.cpu_hour], currency),
         _compared("a million bits, at the host", figures["cost"], costs, currency),

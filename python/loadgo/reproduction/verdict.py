@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loadgo.published.document import Figure, Tolerance
 from loadgo.published.number import Number
 from loadgo.reproduction.models.values import ReproducedValue
@@ -40,3 +42,22 @@ def _widest_bounds(value: float, within: Tolerance) -> tuple[float, float]:
     lows = (value * (1 - within.relative), value / within.factor, value - within.absolute)
     highs = (value * (1 + within.relative), value * within.factor, value + within.absolute)
     return min(lows), max(highs)
+
+
+def tolerances_in_words(tolerances: Sequence[Tolerance]) -> str:
+    """The narrowest and the widest of one or more tolerances, as `tolerances: 5 % to a factor of 4`."""
+    ends = dict.fromkeys(_in_words(end(tolerances, key=_reach)) for end in (min, max))
+    return f"tolerance{'s' if len(ends) > 1 else ''}: {' to '.join(ends)}"
+
+
+def _reach(within: Tolerance) -> float:
+    """The largest ratio of ours to the printed figure that a tolerance allows."""
+    return max(1 + within.relative, within.factor)
+
+
+def _in_words(within: Tolerance) -> str:
+    if within.factor > 1 + within.relative:
+        return f"a factor of {within.factor:g}"
+    if within.relative:
+        return f"{100 * within.relative:g} %"
+    return f"{within.absolute:g} points" if within.absolute else "rounding"

@@ -16,6 +16,7 @@ from loadgo.reproduction.reproduce import (
     ReproducedTotal,
     Reproduction,
 )
+from loadgo.reproduction.verdict import tolerances_in_words
 
 HELD_VERDICTS: tuple[FigureVerdict, ...] = ("within", "misprint")
 """The verdicts of predictions that hold."""
@@ -68,11 +69,12 @@ def _several_predictions(reproduction: Reproduction) -> str:
     judged = held_count + failed_count + untold_count
     if not judged:
         return "No figure is predicted."
+    tolerances = _tolerances(reproduction.documents)
     if held_count == judged:
-        return f"All {held_count} predictions hold."
+        return f"All {held_count} predictions hold{tolerances}."
     clauses = [
         f"{held_count} of {judged} figures that simulated machines predict are within their tolerance of the printed "
-        "ones",
+        f"ones{tolerances}",
         *([_cause_counts(reproduction.documents)] if failed_count > reproduction.unexplained else []),
         *([_without_cause(reproduction.unexplained, failed_count)] if reproduction.unexplained else []),
         *([_untold_clause(untold_count)] if untold_count else []),
@@ -143,18 +145,39 @@ def _predictions(reproduced: ReproducedDocument) -> str:
     judged = held_count + failed_count + untold_count
     if not judged:
         return "No figure is predicted."
+    tolerances = _tolerances([reproduced])
     if held_count == judged:
-        return f"All {held_count} predictions hold." if held_count > 1 else "The one prediction holds."
+        return (
+            f"All {held_count} predictions hold{tolerances}."
+            if held_count > 1
+            else f"The one prediction holds{tolerances}."
+        )
     failing = failing_figures(reproduced)
     more = [f"{len(failing) - _NAMED_FIGURES} more"] if len(failing) > _NAMED_FIGURES else []
     listed = in_words([*failing[:_NAMED_FIGURES], *more])
     clauses = [
-        f"{held_count} of {judged} predictions hold",
+        f"{held_count} of {judged} predictions hold{tolerances}",
         *([f"{listed} fail{'s' if len(failing) == 1 else ''}"] if failing else []),
         *([_cause_counts([reproduced])] if failed_count > reproduced.unexplained else []),
         *([_untold_clause(untold_count)] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
+
+
+def _tolerances(documents: Sequence[ReproducedDocument]) -> str:
+    """The narrowest and the widest tolerance of the predictions, as ` (tolerances: 5 % to a factor of 4)`."""
+    figures: list[ReproducedFigure | ReproducedTotal] = []
+    for reproduced in documents:
+        figures += [*reproduced.cells.values(), *reproduced.totals]
+    judged = [
+        figure.rule.within
+        for figure in figures
+        if figure.rule is not None and figure.rule.within is not None and figure.verdict in _JUDGED_VERDICTS
+    ]
+    return f" ({tolerances_in_words(judged)})" if judged else ""
+
+
+_JUDGED_VERDICTS: tuple[FigureVerdict, ...] = (*HELD_VERDICTS, "one run", "outside")
 
 
 def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:

@@ -31,6 +31,10 @@ class ReproducedFigureJson(TypedDict):
     why: str | None
     how: str | None
     corrected: str | None
+    one_run_low: float | None
+    one_run_high: float | None
+    cause: str | None
+    cause_kind: str | None
 
 
 class FurtherFigureJson(TypedDict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
@@ -10,7 +11,6 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import (
-    capitalized,
     counted,
     digits,
     in_words,
@@ -30,8 +30,8 @@ from loadgo.transfers.csv_table import Table as TransferTable
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
-from loadgo.transfers.prices import Amounts, Prices, printed_amounts
-from loadgo.transfers.row import BITS_PER_MEGABIT, OTHERS_LOAD
+from loadgo.transfers.prices import Prices, printed_amounts
+from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD
 from loadgo.transfers.words import between, how_many
 
 if TYPE_CHECKING:
@@ -93,6 +93,10 @@ def _trust(breakdown: Apart, *, is_warned: bool) -> str:
     load = max((transfer.load or 0.0 for transfer in transfers), default=0.0)
     if breakdown.table.name == THIS_HOST and not breakdown.levels and load >= OTHERS_LOAD:
         against.append(f"the host was busy with other things (load average up to {digits(load)})")
+    if not _has_quiet_baseline(breakdown):
+        against.append(f"no load was quiet: the lowest was {breakdown.levels[0].load:.1f}")
+    if loads_differ(breakdown.levels) and breakdown.levels[-1].cpu.interval is None:
+        against.append("what the load changes has no interval")
     if breakdown.table.estimated:
         against.append(f"the table calls {in_words(breakdown.table.estimated)} an estimate")
     evidence = Evidence(tuple(against), () if is_warned else tuple(grounds))
@@ -119,22 +123,21 @@ def _first(warnings: Sequence[str], verb: str) -> list[str]:
 
 
 def _answer_sentence(breakdown: Apart) -> str:
-    """The cost of a million bits at each end; with several methods, of the cheapest and the most expensive one."""
-    amounts = _amounts(breakdown)
-    sentences, bits = [], "a million bits" if amounts.count == 1 else amounts.of("megabit")
+    """The cost of an amount of data at each end; with several methods, of the cheapest and the most expensive one."""
+    amount, sentences = _priced_amount(breakdown), []
     for direction, verb in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
         costs = {
-            name: _megabit_cost(group, breakdown.prices)
+            name: amount.cost(group, breakdown.prices)
             for row_direction, name, group in _transfer_groups(breakdown)
             if row_direction == direction
         }
         ordered = sorted((cost, name) for name, cost in costs.items() if cost is not None)
         if ordered:
-            sentences.append(f"{verb} {bits} costs the host {' to '.join(_priced_ends(ordered, breakdown))}")
-    sentence = "; ".join(sentences)
-    if not sentence:
+            sentences.append(f"{verb} {amount.words} costs {' to '.join(_priced_ends(ordered, breakdown))}")
+    if not sentences:
         return "No transfer moved a byte."
-    return " ".join([f"{capitalized(sentence)}.", *_load_sentences(breakdown)])
+    sentence = f"Processor time, {breakdown.prices.in_words()}: {'; '.join(sentences)}."
+    return " ".join([sentence, *_load_sentences(breakdown)])
 
 
 def _load_sentences(breakdown: Apart) -> list[str]:
@@ -144,8 +147,18 @@ def _load_sentences(breakdown: Apart) -> list[str]:
     low, high = breakdown.levels[0], breakdown.levels[-1]
     if not loads_differ(breakdown.levels):
         return [f"The loads were all about {high.load:.1f}: they do not tell what a load changes."]
-    changes = f"{_change_of('processor time a bit', high.cpu)}, and {_change_of('real time', high.real)}"
-    return [f"From a load of {low.load:.1f} to {high.load:.1f} {changes}."]
+    changes = f"{_change_of('processor time per bit', high.cpu)}, and {_change_of('real time', high.real)}"
+    changed = f"From a load of {low.load:.1f} to {high.load:.1f} {changes}."
+    return [
+        changed,
+        *([] if _has_quiet_baseline(breakdown) else [f"There was no quiet load: the lowest was {low.load:.1f}."]),
+    ]
+
+
+def _has_quiet_baseline(breakdown: Apart) -> bool:
+    """Whether loads are compared with one at which nothing but the transfers ran. Other hosts' loads are not judged."""
+    levels = breakdown.levels
+    return not levels or breakdown.table.name != THIS_HOST or levels[0].load < OTHERS_LOAD
 
 
 def _change_of(name: str, times: Times) -> str:
@@ -153,12 +166,31 @@ def _change_of(name: str, times: Times) -> str:
     interval = times.interval
     if interval is not None and interval.low <= 1 <= interval.high:
         return f"no change of {name} can be told ({how_many(times)} times, {between(interval)})"
-    return f"{name} is {how_many(times)} times as long"
+    doubt = "" if interval is not None else " (without an interval: chance may explain it)"
+    return f"{name} is {how_many(times)} times as long{doubt}"
 
 
-def _amounts(breakdown: Apart) -> Amounts:
-    """The amounts of which the prices of this table are printed."""
-    return printed_amounts(_megabit_cost(group, breakdown.prices) for _, _, group in _transfer_groups(breakdown))
+@dataclass(frozen=True)
+class _PricedAmount:
+    """The data whose price is printed."""
+
+    bits: float
+    words: str
+
+    def cost(self, transfers: Sequence[Observed], prices: Prices) -> float | None:
+        """The cost of the data at the rate of these transfers; None if they moved nothing."""
+        megabit = _megabit_cost(transfers, prices)
+        return None if megabit is None else megabit * self.bits / BITS_PER_MEGABIT
+
+
+def _priced_amount(breakdown: Apart) -> _PricedAmount:
+    """A million bits, as RFC 392 had it; or gigabytes, as other transfers have them, where a million bits are cheap."""
+    costs = [_megabit_cost(group, breakdown.prices) for _, _, group in _transfer_groups(breakdown)]
+    if printed_amounts(costs).count == 1:
+        return _PricedAmount(BITS_PER_MEGABIT, "a million bits")
+    times = BITS_PER_GIGABYTE / BITS_PER_MEGABIT
+    amounts = printed_amounts(None if cost is None else cost * times for cost in costs)
+    return _PricedAmount(amounts.count * BITS_PER_GIGABYTE, amounts.of("gigabyte"))
 
 
 def _priced_ends(ordered: Sequence[tuple[float, str]], breakdown: Apart) -> list[str]:
@@ -195,16 +227,17 @@ def _totals_table(breakdown: Apart) -> Table:
         (f"{method} {DIRECTION_NOUNS[direction]}".strip(), group)
         for direction, method, group in _transfer_groups(breakdown)
     ]
-    network = (breakdown.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / 8e9
+    amount = _priced_amount(breakdown)
+    network = (breakdown.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
     columns = [
         Column("", tuple(name for name, _ in groups)),
         Column("transfers", tuple(f"{len(group)}" for _, group in groups)),
         Column("bytes", tuple(f"{sum(transfer.bytes for transfer in group):,}" for _, group in groups)),
         _time_column("CPU", [sum(transfer.cpu_s for transfer in group) for _, group in groups]),
-        _time_column("CPU a bit", [_cpu_per_bit(group) for _, group in groups]),
+        _time_column("CPU per bit", [_cpu_per_bit(group) for _, group in groups]),
         Column(
-            _amounts(breakdown).of("megabit"),
-            tuple(_format_cost(_megabit_cost(group, breakdown.prices), breakdown) for _, group in groups),
+            amount.words,
+            tuple(_format_cost(amount.cost(group, breakdown.prices), breakdown) for _, group in groups),
         ),
     ]
     if network:
@@ -225,7 +258,7 @@ def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
 
 
 def _format_cost(cost: float | None, breakdown: Apart) -> str:
-    return money(cost, breakdown.prices.currency, _amounts(breakdown).count)
+    return money(cost, breakdown.prices.currency)
 
 
 def _parts_table(kinds: Sequence[Parts]) -> Table:
@@ -259,7 +292,7 @@ def _lines_table(lines: Sequence[Line]) -> Table:
 
 def _ends_table(ends: Sequence[Ends]) -> Table:
     return Table(
-        "Receiving over sending, processor time a bit",
+        "Receiving over sending, processor time per bit",
         (
             Column("", tuple(end.method or "all" for end in ends)),
             Column("times", tuple(how_many(end.receives) for end in ends)),
@@ -282,7 +315,7 @@ def _levels_table(levels: Sequence[Level]) -> Table:
         (
             Column("load", cells(lambda level: f"{level.load:.1f}")),
             Column("compared", cells(lambda level: f"{level.transfers:,}"), spare=3),
-            Column("CPU a bit", cells(lambda level: how_many(level.cpu))),
+            Column("CPU per bit", cells(lambda level: how_many(level.cpu))),
             Column("95 %", cells(lambda level: between(level.cpu.interval)), spare=1),
             Column("real time", cells(lambda level: how_many(level.real))),
             Column("95 %", cells(lambda level: between(level.real.interval)), spare=1),

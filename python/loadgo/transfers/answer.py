@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loadgo.notation.figures import capitalized, money, price_of
+from loadgo.notation.figures import money, price_of
 from loadgo.transfers.prices import Amounts, Prices
 from loadgo.transfers.remedies import ratio_of_rounds
 from loadgo.transfers.rounds import by_method_and_end, median_rows
@@ -15,7 +15,10 @@ _VERBS = {"s": "sending", "r": "receiving"}
 
 
 def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
-    """The cost of a gigabyte in each direction. A method is called cheapest only if its rounds show it."""
+    """The cost of processor time for a gigabyte in each direction, which is not the network's price.
+
+    A method is called cheapest only if its rounds show it.
+    """
     complete = [row for row in rows if not row.broke_off and row.bits]
     if not complete:
         if rows and not any(row.broke_off for row in rows):
@@ -31,10 +34,11 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
             opening = f"{verb} {amounts.of('gigabyte')} costs"
             costs = [_cost(group, prices, amounts) for group in methods]
             phrases.append(_phrase(opening, methods, costs, is_sure=is_sure))
+    sentence = f"Processor time, {prices.in_words()}: {'; '.join(phrases)}."
     if prices.network_gigabyte:
-        phrases.append(f"the network takes {price_of(prices.network_gigabyte * amounts.count, prices.currency)}")
-    sentence = "; ".join(phrases)
-    return f"{capitalized(sentence)}.{_doubt(complete) if is_open else ''}"
+        network = price_of(prices.network_gigabyte * amounts.count, prices.currency)
+        sentence += f" The network takes {network} for as much."
+    return sentence + (_doubt(complete) if is_open else "")
 
 
 def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:

@@ -22,7 +22,7 @@ _FEWEST_AXIS_MARKS = 3
 
 @dataclass(frozen=True)
 class TransferPoint:
-    """The median processor time a bit of `count` transfers of the same method, end and size."""
+    """The median processor time per bit of `count` transfers of the same method, end and size."""
 
     method: str
     end: str
@@ -30,7 +30,7 @@ class TransferPoint:
     x: float
     """Bytes of a message, or of a transfer."""
     y: float
-    """Seconds of processor time a bit."""
+    """Seconds of processor time per bit."""
     bytes: int
     """Bytes of a transfer."""
     count: int
@@ -42,7 +42,7 @@ class TransferPoint:
 
 
 def points_by_size(transfers: Sequence[Observed]) -> tuple[str, list[TransferPoint]]:
-    """The title of the x axis, and the points: processor time a bit by the size of messages, else of transfers.
+    """The title of the x axis, and the points: processor time per bit by the size of messages, else of transfers.
 
     A point is the median of the transfers of one method, end, size and message. Very many transfers are grouped by
     rounded sizes.

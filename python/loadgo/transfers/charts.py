@@ -118,14 +118,14 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
     x = alt.X("x:Q", title=x_title, scale=_LOG, axis=_size_axis([point.x for point in points]))
     ticks = log_ticks(min(point.y for point in points), max(point.y for point in points))
     axis = alt.Axis(labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
-    y = alt.Y("y:Q", title="processor time a bit", scale=_LOG, axis=axis)
+    y = alt.Y("y:Q", title="processor time per bit", scale=_LOG, axis=axis)
     color = _color("method", [point.method or "all" for point in points])
     tips = [
         "method:N",
         "end:N",
         alt.Tooltip("x:Q", title=x_title),
         alt.Tooltip("bytes:Q", format=","),
-        alt.Tooltip("y:Q", title="processor time a bit (s)", format=".3~s"),
+        alt.Tooltip("y:Q", title="processor time per bit (s)", format=".3~s"),
         alt.Tooltip("of:Q", title="transfers"),
     ]
     base = alt.Chart(frame).encode(x=x, y=y, color=color)
@@ -145,7 +145,7 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
         else ""
     )
     layered = alt.layer(*([line] if by_message else []), dots)
-    return chart_of("transfer-cost", f"Processor time a bit by {x_title}", caption, layered, 300)
+    return chart_of("transfer-cost", f"Processor time per bit by {x_title}", caption, layered, 300)
 
 
 def _price_chart(breakdown: Apart) -> Chart | None:
@@ -225,7 +225,7 @@ def _levels_chart(levels: Sequence[Level]) -> Chart | None:
     )
     caption = "The same transfers at each load; the lines at the points are 95 % intervals."
     return chart_of(
-        "transfer-load", "Real and processor time a bit against load", caption, alt.layer(line, rule, dots), 240
+        "transfer-load", "Real and processor time per bit against load", caption, alt.layer(line, rule, dots), 240
     )
 
 

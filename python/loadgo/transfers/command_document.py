@@ -67,10 +67,14 @@ def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
     gigabyte = transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE)
     amounts = printed_amounts([gigabyte])
     cost = money(gigabyte, prices.currency, amounts.count)
-    sentence += f"; moving {amounts.of('gigabyte')} in this way costs {cost}"
+    sentence += f". Processor time, {prices.in_words()}: {amounts.of('gigabyte')} sent or received costs {cost}"
+    if any("loopback" in kind.kind for kind in transfer.kinds):
+        sentence += "; what both leaves and arrives here counts twice"
+    sentence += "."
     if prices.network_gigabyte:
-        sentence += f"; the network takes {price_of(prices.network_gigabyte * amounts.count, prices.currency)}"
-    return sentence + "."
+        network = price_of(prices.network_gigabyte * amounts.count, prices.currency)
+        sentence += f" The network takes {network} for as much."
+    return sentence
 
 
 def _warnings(transfer: CommandTransfer) -> list[str]:
@@ -106,7 +110,7 @@ def _rfc392_table(transfer: CommandTransfer) -> Table:
             Column("CPU", ("", "", seconds(transfer.cpu_s))),
             Column("bytes", tuple(_count(count) for count in counts), spare=1),
             Column("bit/s", tuple(rate(value) for value in rates)),
-            Column("CPU a bit", ("", "", seconds(transfer.cpu_s_per_bit))),
+            Column("CPU per bit", ("", "", seconds(transfer.cpu_s_per_bit))),
             Column("load", (load,) * 3, spare=2),
         ),
     )

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 
-_ROW_ORDER = "In the order in which the methods ran; of each method the sender first."
-
-
 def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     """The page of transfers; of several rounds, each end's row with the median processor time."""
 
@@ -109,11 +106,16 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
             _time_column("CPU", [row.cpu_s for row in rows]),
             Column("bytes", _cells(rows, lambda row: f"{row.bytes:,}"), spare=1),
             _rate_column([row.bits_per_s for row in rows]),
-            _time_column("CPU a bit", [row.cpu_s_per_bit for row in rows]),
+            _time_column("CPU per bit", [row.cpu_s_per_bit for row in rows]),
             Column("load", _cells(rows, lambda row: f"{row.load_5min:.2f}"), spare=2),
         ),
-        foot=_ROW_ORDER,
+        foot=_row_order(rows),
     )
+
+
+def _row_order(rows: Sequence[Row]) -> str:
+    first = "sender" if rows and rows[0].direction == "s" else "receiver"
+    return f"In the order in which the methods ran; of each method the {first} first."
 
 
 def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
@@ -141,7 +143,7 @@ def _used_table(rows: Sequence[Row]) -> Table:
             Column("waits", _cells(rows, lambda row: f"{row.switches_voluntary:,}"), spare=3),
             Column("on the wire", _cells(rows, lambda row: f"{row.wire_bytes:,}"), spare=4),
         ),
-        foot=_ROW_ORDER,
+        foot=_row_order(rows),
     )
 
 

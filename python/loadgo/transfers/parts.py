@@ -86,7 +86,7 @@ def against_load(transfers: Sequence[Observed]) -> list[Line]:
     if not len(load) or np.ptp(load) < _FEWEST_LOADS_RANGE:
         return []
     quantities: list[tuple[str, Callable[[Observed], float]]] = [
-        ("processor time a bit, us", lambda transfer: 1e6 * transfer.cpu_s / transfer.bits),
+        ("processor time per bit, us", lambda transfer: 1e6 * transfer.cpu_s / transfer.bits),
         ("real over processor time", lambda transfer: (transfer.real_s or 0.0) / transfer.cpu_s),
     ]
     return [_line(name, load, np.array([quantity(transfer) for transfer in measured])) for name, quantity in quantities]

@@ -31,10 +31,10 @@ def apart_pictures(breakdown: Apart) -> tuple[SignPicture, ...]:
     lines = longest_transfers(points) if x_title == "bytes a message" else list(points)
     if len({point.x for point in lines}) < 2:
         return ()
-    title = f"Processor time a bit by {x_title}{', of the longest transfers' if x_title == 'bytes a message' else ''}"
+    title = f"Processor time per bit by {x_title}{', of the longest transfers' if x_title == 'bytes a message' else ''}"
     pictures = [SignPicture(f"{title} (both logarithmic)", lambda width: _scatter_plot(lines, width))]
     if breakdown.levels:
-        title = "Against load: ● real time, ○ processor time a bit, as multiples of the lowest load's (logarithmic)"
+        title = "Against load: ● real time, ○ processor time per bit, as multiples of the lowest load's (logarithmic)"
         pictures.append(SignPicture(title, _load_lines(breakdown)))
     return tuple(pictures)
 

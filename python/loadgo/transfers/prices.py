@@ -44,6 +44,10 @@ class Prices:
     about: str
     """Source of the prices, in words."""
 
+    def in_words(self) -> str:
+        """The price of processor time in a clause: `at $0.05 a CPU hour`."""
+        return f"at {price_of(self.cpu_hour, self.currency)} a CPU hour"
+
     def host(self, row: Row, bits: float) -> float | None:
         """Cost in processor time of moving `bits` at a row's rate. None if the row moved nothing."""
         return row.cost(self.cpu_hour, bits)

@@ -1,4 +1,4 @@
-"""The savings of each method as a table: how much less processor time a bit it needs than RFC 392's own methods."""
+"""The savings of each method as a table: how much less processor time per bit it needs than RFC 392's own methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.remedies import BASE_METHODS, Saving
 from loadgo.transfers.words import between, how_many
 
-_TITLE = "What each remedy saves: processor time a bit of bytes and of records, over its own"
+_TITLE = "What each remedy saves: processor time per bit of bytes and of records, over its own"
 _REMEDIES = (
     ("messages, blocks", "more bytes a call: the memo's longer bytes, and its block transfers"),
     ("mmap, sendfile, splice, zerocopy", "pages handed over instead of copied: its mapping onto the network"),
@@ -28,7 +28,7 @@ def remedies_tables(savings: Sequence[Saving]) -> list[Table]:
     ]
     columns = [
         Column("", tuple(names)),
-        Column("CPU a bit", tuple(seconds(saving.cpu_s_per_bit) for saving in savings)),
+        Column("CPU per bit", tuple(seconds(saving.cpu_s_per_bit) for saving in savings)),
     ]
     for index, base in enumerate(BASE_METHODS):
         ratios = [saving.over.get(base) for saving in savings]

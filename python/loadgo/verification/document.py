@@ -24,6 +24,8 @@ JSON_KEYS = {
     Disclosure: DISCLOSURE_KEYS,
 }
 _KIND_TITLES = {"file": "Files", "record": "Records", "rule": "Rules of validity", "signature": "Signature"}
+_VERDICTS = {"broken": "FAILED"}
+"""The words of verdicts on a page, where they are not those of the JSON."""
 _MOST_NAMED_CHECKS = 3
 """Most checks that cannot be made of which the answer has the names."""
 _SHORT_KINDS = ("record", "rule")
@@ -50,8 +52,8 @@ def verification_json(verification: Verification) -> str:
 
 
 def _warnings(verification: Verification) -> tuple[str, ...]:
-    """The checks that are broken."""
-    return tuple(f"{check.name}: {check.text}" for check in map(_plain, verification.of("broken")))
+    """The checks that failed. Their names alone would read as if they held."""
+    return tuple(f'FAILED: "{check.name}": {check.text}' for check in map(_plain, verification.of("broken")))
 
 
 def answer(verification: Verification) -> str:
@@ -60,22 +62,15 @@ def answer(verification: Verification) -> str:
     unknown = f", and {_unknown_in_words(verification)} cannot be made" if counts["not checkable"] else ""
     if verification.holds:
         held = counts["holds"]
-        return f"Run {plain(verification.run)}: {counted(held, 'check')} {'holds' if held == 1 else 'hold'}{unknown}."
-    broken = counts["broken"]
-    return (
-        f"Run {plain(verification.run)} does not hold: {broken} of {len(verification.checks)} checks {_are(broken)} "
-        "broken."
-    )
+        return f'Run "{plain(verification.run)}": {counted(held, "check")} {"holds" if held == 1 else "hold"}{unknown}.'
+    failed = counts["broken"]
+    return f'Run "{plain(verification.run)}" does not hold: {failed} of {len(verification.checks)} checks failed.'
 
 
 def _unknown_in_words(verification: Verification) -> str:
     """The number of checks that cannot be made, and which they are if these are few."""
     names = [plain(check.name) for check in verification.of("not checkable")]
     return f"{len(names)} ({in_words(names)})" if len(names) <= _MOST_NAMED_CHECKS else f"{len(names)}"
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def verification_document(verification: Verification, *, full: bool) -> Document:
@@ -107,7 +102,7 @@ def _trust(verification: Verification) -> str:
         check.name for check in verification.of("not checkable") if check.kind == "file" and check.name != RUN_FILE
     ]
     if unseen:
-        against.append(f"a change of {in_words(unseen)} would not be seen")
+        against.append(f"a later change of {in_words(unseen)} could not be detected")
     kept = "the run keeps the rules" if unseen else "the files are whole, and the run keeps the rules"
     grounds = () if verification.of("broken") else (kept,)
     evidence = Evidence(tuple(map(plain, against)), grounds)
@@ -130,7 +125,7 @@ def _check_table(verification: Verification, kind: str, *, full: bool) -> Table:
     foot = f"{counted(held, 'further check')} {'holds' if held == 1 else 'hold'}." if held else ""
     columns = (
         Column("check", tuple(check.name for check in shown), kind="words"),
-        Column("verdict", tuple(check.verdict for check in shown), kind="words"),
+        Column("verdict", tuple(_VERDICTS.get(check.verdict, check.verdict) for check in shown), kind="words"),
         Column("finding", tuple(check.text for check in shown), kind="words"),
     )
     return Table(_KIND_TITLES[kind], columns, foot=foot)

@@ -92,7 +92,9 @@ def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[Ver
         if run_toml.get("finished")
         else "the run did not come to its end, where the checksums of tables are written"
     )
-    yield VerifiedPoint("file", "the tables", "not checkable", f"{reason}: a change of their bytes would not be seen")
+    yield VerifiedPoint(
+        "file", "the tables", "not checkable", f"{reason}: a later change of their bytes could not be detected"
+    )
 
 
 def _stream_damage(path: Path) -> str:

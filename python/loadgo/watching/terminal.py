@@ -11,15 +11,14 @@ import numpy as np
 
 from loadgo.documents.prose import with_whole_figures
 from loadgo.documents.signs import cut, line
-from loadgo.measures.other_work import OtherWork
-from loadgo.measures.total_time import HELD_UP_CATEGORIES
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, number, people, plain, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
+from loadgo.watching.answer import answer, answer_kind
 from loadgo.watching.expected import Expected
 from loadgo.watching.fault_times import FaultTimes
-from loadgo.watching.host_rows import busiest_first, host_lines, lost_in_words
+from loadgo.watching.host_rows import busiest_first, host_lines
 from loadgo.watching.paint import painted
 from loadgo.watching.state_signs import SHORT_STATE_NAMES, STATE_SIGNS, legend
 from loadgo.watching.window import SERVED_STATES_COUNT, USER_STATES, WatchWindow, WindowCommand
@@ -35,9 +34,6 @@ _CATEGORY_CHARS = 28
 
 _SHOWN_STATE_SHARE = 0.02
 """Share of a column from which a state of an interaction is shown, although typing or thinking may be longer."""
-_FULL_BUSY_SHARE = 0.9
-_HELD_UP_WAIT_SHARE = 0.4
-_IDLE_CAUSE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -61,15 +57,15 @@ def columns_of(width: int) -> int:
 def screen(window: WatchWindow, context: ScreenContext, width: int, height: int, *, color: bool = False) -> list[str]:
     """The screen: at most `height` lines of at most `width` characters, with escape sequences for `color`."""
     lines = [(cut(text, width), kind) for text, kind in _lines(window, context, max(width, SMALLEST_SCREEN[0]), height)]
-    is_fine = any(kind == "answer" and text.startswith("Fine:") for text, kind in lines)
-    kinds = [("good answer" if is_fine and kind == "answer" else kind) for _, kind in lines[:height]]
+    kinds = [kind for _, kind in lines[:height]]
     return [painted(text, kind) if color else text for (text, _), kind in zip(lines, kinds, strict=False)]
 
 
 def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[tuple[str, str]]:
     """The lines of the screen, each with its kind. The last but one says what has no room."""
     height, roomy = max(height, SMALLEST_SCREEN[1]), height >= ROOMY_LINES
-    head = [_title_line(window, context, width), *_wrapped(answer(window, context.target_ns), width)]
+    sentence = answer(window, context.target_ns)
+    head = [_title_line(window, context, width), *_wrapped(sentence, width)]
     measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
     system = measured[: max(height - len(head) - 11, 3)]
     hosts, commands = host_lines(window) if window.bands else [], _command_lines(window, context)
@@ -92,7 +88,7 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
     left_out = [part for part in hidden if part]
     return [
         (head[0], "title"),
-        *((text, "answer") for text in head[1:]),
+        *((text, answer_kind(sentence)) for text in head[1:]),
         ("", ""),
         *users,
         (_axis_line(window), "head"),
@@ -141,61 +137,6 @@ def _axis_line(window: WatchWindow) -> str:
     columns = len(window.busy)
     begin, end = f"{window.start_ns / 1e9:.1f} s", f"{window.end_ns / 1e9:.1f} s"
     return f"{'time':<{LABEL_CHARS}}{begin}{end:>{max(columns - len(begin), 0)}} {'mean':>8}"
-
-
-def answer(window: WatchWindow, target_ns: float | None = None) -> str:
-    """One sentence: whether the system is saturated, or which wait is longest."""
-    busy = window.busy_share
-    sentence_start = "processors not measured" if math.isnan(busy) else f"processors {share(busy)} busy"
-    if window.bands and not math.isnan(window.users_share):
-        sentence_start += f", {share(window.users_share)} for users"
-    if metered := busiest_first(window.hosts):
-        busy = metered[0].busy_share
-        sentence_start += f", those of {plain(metered[0].name)} most with {share(busy)}"
-    p90, others = window.response_ns.get(0.9), _other_work_in_words(window.other_work)
-    is_slow = target_ns is not None and p90 is not None and p90 > target_ns
-    lost = lost_in_words(window.hosts)
-    if window.bands and window.answered == 0:
-        return f"{lost}Nobody was answered in the last {duration(window.width_ns)}; {sentence_start}{others}."
-    state, state_share = max(window.waiting.items(), key=_share_of_pair, default=("", 0.0))
-    is_held_up = state != "running" and state_share >= _HELD_UP_WAIT_SHARE
-    why = f"{share(state_share)} of the response time is {_state_in_words(state)}" if is_held_up else ""
-    verdict = "Too slow" if is_slow else "Full" if busy >= _FULL_BUSY_SHARE else "Held up" if is_held_up else "Fine"
-    p90_in_words = "" if p90 is None else f", p90 {duration(p90)}{_unsteady_in_words(window)}"
-    if not window.bands:
-        idle = ((name, part) for name, part in window.time.items() if name in HELD_UP_CATEGORIES)
-        category, part = max(idle, key=_share_of_pair, default=("", 0.0))
-        if part > _IDLE_CAUSE_SHARE:
-            why = f"{share(part)} of the processors' time they were {category_name(category).replace(':', ',')}"
-    why = f"; {why}" if why else ""
-    return f"{lost}{verdict}: {sentence_start}{p90_in_words}{why}{others}."
-
-
-def _unsteady_in_words(window: WatchWindow) -> str:
-    """The remark that a report of the run has fewer answers; empty where all are of the steady phase."""
-    if not window.unsteady:
-        return ""
-    return f" (with {number(window.unsteady)} of {counted(window.answered, 'answer')} outside the steady phase)"
-
-
-def _other_work_in_words(work: OtherWork | None) -> str:
-    """The clause that says that the host is busy with other things than the users; empty for a quiet host."""
-    if work is None or work.level == "quiet":
-        return ""
-    return f"; the host is {work.level} with other things: {share(work.share)} of the processors' time"
-
-
-def _share_of_pair(pair: tuple[str, float]) -> float:
-    return pair[1]
-
-
-def _state_in_words(state: str) -> str:
-    return {
-        "CPU wait": "waiting for a processor",
-        "page wait": "waiting for pages",
-        "disk wait": "waiting for the disk",
-        "other wait": "waiting for something that is not metered",
-    }[state]
 
 
 def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
@@ -380,7 +321,7 @@ def _model_cells(command: WindowCommand, means: Mapping[str, float]) -> str:
 
 def _time_lines(window: WatchWindow) -> list[str]:
     """The categories of the processors' time, the largest first, below a heading; empty where it was not measured."""
-    ordered = sorted(window.time.items(), key=_share_of_pair, reverse=True)
+    ordered = sorted(window.time.items(), key=lambda pair: pair[1], reverse=True)
     rows = [f"{category_name(name):<{_CATEGORY_CHARS}}{share(part):>10}" for name, part in ordered]
     return [f"{'processor time':<{_CATEGORY_CHARS}}{'share':>10}", *rows] if rows else []
 

@@ -109,6 +109,8 @@ class WatchWindow:
     """None where it was not measured."""
     answered: int
     """Interactions that ended in the window."""
+    silent_ns: float
+    """Time from the last of these to the window's end; the window's length without one."""
     unsteady: int
     """Number of these outside the steady phase, as in `unsteady_count`."""
     per_second: Floats
@@ -182,6 +184,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
         memory=None if is_fleet_run(tables.conditions) else holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
+        silent_ns=end_ns - float(ready_ns.max()) if len(ready_ns) else end_ns - start_ns,
         unsteady=unsteady_count(tables.phases, ended),
         per_second=binned_rates(ready_ns, np.ones(len(ready_ns)), edges, bins),
         commands=_commands(ended),

@@ -52,7 +52,7 @@ def test_the_charges_are_in_the_printed_ratios_by_shift(of_1973: Fairness) -> No
 
 def test_shifts_with_one_verdict_are_told_together(room: Path) -> None:
     same = cost_against(room / "slow-1", room / "slow-1").report("text").replace("\n", " ")
-    assert "On shifts 1 and 2 it is charged 1.00 times A's price, which is fair." in same
+    assert "On shifts 1 and 2 its charge per interaction is 1.00 times A's, which is fair." in same
 
 
 def test_the_performance_is_that_of_the_printed_processor_and_elapsed_times(of_1973: Fairness) -> None:
@@ -98,9 +98,9 @@ def test_the_bundled_tariffs_say_of_the_printed_processor_times_what_the_charges
 def test_the_page_says_what_the_document_concludes(of_1973: Fairness) -> None:
     shown = " ".join(of_1973.report(width=80).split())
     assert "B takes 0.342 times A's processor time" in shown
-    assert "on shift 1 it is charged 0.344 times A's price, which is fair" in shown.replace("On", "on")
-    assert "on shift 2 it is charged 0.436 times A's price: 27 % more than is fair" in shown
-    assert "on shift 3 it is charged 0.876 times A's price: 2.56 times what is fair" in shown
+    assert "on shift 1 its charge per interaction is 0.344 times A's, which is fair" in shown.replace("On", "on")
+    assert "on shift 2 its charge per interaction is 0.436 times A's: 27 % more than is fair" in shown
+    assert "on shift 3 its charge per interaction is 0.876 times A's: 2.56 times what is fair" in shown
     assert "one of twenty processes ended approximately 80% through the script" in shown
     assert max(map(len, of_1973.report(width=80).splitlines())) <= 80
     document = json.loads(of_1973.report("json"))
@@ -181,7 +181,7 @@ def test_the_command_prices_holds_lists_and_prints(room: Path, tmp_path: Path) -
     template = command("--print-tariff", "cloud", folder=tmp_path).stdout
     tmp_path.joinpath("mine.toml").write_text(template)
     mine = command(room / "slow-1", "--tariff", "mine.toml", "--by", "user", folder=tmp_path).stdout
-    assert "By user, at mine" in mine
+    assert "By user (tariff: mine)" in mine
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from loadgo.costs.curve_document import curve_answer
 from loadgo.costs.document import costs_document
 from loadgo.costs.priced import Figure
 from loadgo.documents.as_text import text_document
+from loadgo.measures.other_work import OtherWork
 from loadgo.stats.resample import Interval
 from support.small_machine import laid
 
@@ -100,8 +101,8 @@ def test_the_page_tells_the_ratio_the_table_and_bars_in_80_columns(made: Costs) 
     assert "with 1 user," in shown
     assert "times the second, at $0.09 a" in shown.replace("\n", " ")
     assert "█" in shown
-    assert "Over the load, at cloud" in shown
-    assert "cost by command, at cloud" in shown
+    assert "By number of users (tariff: cloud)" in shown
+    assert "cost by command (tariff: cloud)" in shown
 
 
 def test_the_html_page_has_a_chart_for_each_tariff(made: Costs) -> None:
@@ -189,3 +190,22 @@ def test_costs_with_overlapping_intervals_are_not_called_different(made: Costs, 
         if (value := load.interaction.value)
     )
     assert words in curve_answer([replace(curve, loads=loads)])
+
+
+def test_a_table_says_whose_busy_time_it_prices(made: Costs) -> None:
+    """On a busy host most of the price of all busy time is that of other programs."""
+    calm = " ".join(text_document(costs_document(made), width=160).split())
+    assert "busy (loadgo left out)" in calm
+    assert "work of other programs, which" not in calm
+    facts = tuple(replace(run, other_work=OtherWork(0.94)) for run in made.facts)
+    busy = " ".join(text_document(costs_document(replace(made, facts=facts)), width=160).split())
+    assert "with the work of other programs, which had up to 94.0 % of the processors' time." in busy
+
+
+def test_a_users_hour_on_a_rented_machine_says_how_many_share_it(room: Path) -> None:
+    rented = costs_document(cost(room / "n4", tariff="cloud")).answer
+    assert re.search(
+        r"a (user's hour|million users' hours) \$\S+ with 4 users sharing the machine \(\S+ % busy\), at", rented
+    )
+    assert "alone on the machine" in costs_document(cost(room / "n1", tariff="cloud")).answer
+    assert "machine (" not in costs_document(cost(room / "n4", tariff="machine:1")).answer

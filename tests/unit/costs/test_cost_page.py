@@ -43,7 +43,7 @@ def test_the_costs_of_commands_are_drawn_above_the_tables(many: Costs) -> None:
     assert [line.split()[0] for line in lines[at + 1 : at + 4]] == ["compile", "edit", "list"]
     assert "(95 % interval $" in lines[0]
     assert lines[at + 1].count("█") > 2 * lines[at + 2].count("█") > 0
-    assert at < next(number for number, line in enumerate(lines) if line.startswith("By command, at"))
+    assert at < next(number for number, line in enumerate(lines) if line.startswith("By command (tariff: "))
     assert max(map(len, lines)) <= 80
     page = many.report("html")
     assert 'id="chart-cost-rows"' in page

@@ -128,7 +128,7 @@ def test_the_report_and_the_bill_tell_the_same() -> None:
 
 
 def test_a_megabit_by_the_network_of_1972_costs_what_was_printed() -> None:
-    """75 to 85 µs of processor time a bit, at $474.60 an hour: $9.90 to 11.20 a million bits."""
+    """75 to 85 µs of processor time per bit, at $474.60 an hour: $9.90 to 11.20 a million bits."""
     for us_a_bit, printed in ((75, 9.90), (85, 11.20)):
         cpu_ns = us_a_bit * 1000 * 8 * 5000
         sent = interaction(1, 10, 5, bytes_out=5000, cpu_user_ns=cpu_ns, cpu_system_ns=0)

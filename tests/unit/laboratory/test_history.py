@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from loadgo.cli.app import app
 from loadgo.errors import BadArgument, BadRun
+from loadgo.laboratory.history_charts import history_charts
 from loadgo.laboratory.history_document import history_document
 from loadgo.measures.fail_if import with_conditions
 from loadgo.measures.summary import summarize
@@ -241,3 +242,13 @@ def test_names_with_markup_stay_text(tmp_path: Path) -> None:
     assert "<script>alert" not in page
     assert "\u202e" not in str(past.report("text"))
     assert history_document(past).title.startswith("p90(compile)")
+
+
+def test_the_axis_of_a_history_has_the_names_that_its_answer_has(worse: Path) -> None:
+    past = loadgo.history("p90(compile)", runs=worse)
+    assert "between 0013 and 0014" in history_document(past).answer
+    (chart,) = history_charts(past)
+    axis = chart.spec["layer"][0]["encoding"]["x"]["axis"]
+    names, _, _ = axis["labelExpr"].partition("[datum.value - 1]")
+    assert json.loads(names) == [point.run.name for point in past.series[0].points]
+    assert axis["values"] == [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23]

@@ -24,4 +24,7 @@ def test_the_answer_of_a_metered_host_names_the_programs_that_used_most() -> Non
 
     most = " Most was used by programs named sh (45.00 %), rustc (26.30 %) and qemu (13.70 %)."
     assert with_processes(*used) == f"{with_processes()}{most}"
+    others = dataclasses.replace(used[0], name="loadgo")
+    told = " Most was used by programs named loadgo (45.00 %; other processes than this meter)."
+    assert with_processes(others) == f"{with_processes()}{told}"
     assert with_processes(used[-1]) == with_processes()

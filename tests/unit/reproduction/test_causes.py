@@ -48,7 +48,7 @@ def test_a_figure_outside_for_a_cause_is_outside_and_not_bad() -> None:
     assert clock.cause is not None
     assert not Reproduction((reproduced,), 1, 0.0).bad
     assert words.document_answer(reproduced).startswith(
-        "1 of 2 predictions hold; 1 fails for a named cause (1 data). 2 figures: "
+        "1 of 2 predictions hold (tolerance: 10 %); 1 fails for a named cause (1 data). 2 figures: "
     )
     assert words.explained(reproduced) == [
         ("data: it waited for something else", "transfers/one/clock: printed 60, ours 30.0, tolerance 10 %")
@@ -60,7 +60,9 @@ def test_a_cause_whose_evidence_does_not_hold_for_every_rounding_does_not_count(
     assert judged(transfer("53")).unexplained == 0, "52.5 is 5 times 10.5"
     reproduced = judged(transfer("52"))
     assert reproduced.unexplained == 1, "51.5 is not 5 times 10.5"
-    assert words.document_answer(reproduced).startswith("1 of 2 predictions hold; one (clock) fails. 2 figures: ")
+    assert words.document_answer(reproduced).startswith(
+        "1 of 2 predictions hold (tolerance: 10 %); one (clock) fails. 2 figures: "
+    )
     assert Reproduction((reproduced,), 1, 0.0).bad
 
 
@@ -85,7 +87,7 @@ def test_a_printed_run_that_single_runs_reach_is_judged_neither_way() -> None:
     assert reproduced.cells["made/transfers/one/clock"].verdict == "one run"
     assert reproduced.unexplained == 0
     assert words.document_answer(reproduced).startswith(
-        "1 of 2 predictions hold; one printed run cannot tell whether 1 does. 2 figures: "
+        "1 of 2 predictions hold (tolerance: 10 %); one printed run cannot tell whether 1 does. 2 figures: "
     )
     assert words.untold(reproduced) == [
         "transfers/one/clock: printed 60, ours 30.0, tolerance 10 %; 95 of 100 single runs give 0 to 61.0"

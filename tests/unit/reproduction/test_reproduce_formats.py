@@ -10,9 +10,11 @@ from io import StringIO
 
 import pytest
 from loadgo.published.catalogue import documents
+from loadgo.published.document import Tolerance
 from loadgo.reproduction.charts import charts
 from loadgo.reproduction.models.values import Area, Plot, PlottedCurve
 from loadgo.reproduction.reproduce import BAD_VERDICTS, Reproduction, judge_document
+from loadgo.reproduction.verdict import tolerances_in_words
 from loadgo.reproduction.words import distinct_names, document_answer, figure_name
 from support.printed_values import as_printed
 
@@ -89,7 +91,7 @@ def test_the_answer_of_several_documents_has_numbers_and_says_what_was_compared(
     text = " ".join(everything.report(width=100).split())
     assert text.startswith(
         f"{held} of {held + off} figures that simulated machines predict are within their tolerance of the printed "
-        f"ones; {off} are not. {len(everything.documents)} documents have "
+        f"ones (tolerances: rounding to a factor of 4); {off} are not. {len(everything.documents)} documents have "
     )
     assert "of simulated machines that are made like them (ours)" in text
 
@@ -100,11 +102,13 @@ def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -
     values = dict(as_printed(csr, 1.0))
     reproduced = judge_document(csr, values)
     held = reproduced.count("within", "misprint")
-    assert document_answer(reproduced).startswith(f"All {held} predictions hold. ")
+    assert document_answer(reproduced).startswith(f"All {held} predictions hold (tolerances: ")
     off = judge_document(csr, values | {key: replace(values[key], value=2 * values[key].value)})
-    assert document_answer(off).startswith(f"{held - 1} of {held} predictions hold; idle zero (6180) fails. ")
+    wide = re.search(r" \(tolerances: [^)]+\)", document_answer(off))
+    assert wide is not None
+    assert document_answer(off).startswith(f"{held - 1} of {held} predictions hold{wide[0]}; idle zero (6180) fails. ")
     text = Reproduction((off,), 0, 1.0).report(width=100)
-    assert text.startswith(f"{held - 1} of {held} predictions hold; idle zero (6180) fails. ")
+    assert " ".join(text.split()).startswith(f"{held - 1} of {held} predictions hold{wide[0]}; idle zero (6180) fails.")
     assert text.index("Not as it should be") < text.index("III Results"), "failures come before the figures"
     page = Reproduction((off,), 0, 1.0).report("html")
     assert page.index("Not as it should be") < page.index("III Results")
@@ -204,3 +208,10 @@ def test_the_chart_of_predictions_has_as_many_figures_as_the_text_or_says_why_no
         assert f"{predicted} predicted" in document_answer(reproduced) or f"{predicted} predictions" in document_answer(
             reproduced
         )
+
+
+def test_the_answer_says_how_wide_the_tolerances_are() -> None:
+    tolerances = [Tolerance("10 %", relative=0.1), Tolerance("factor 4", factor=4.0), Tolerance("5 %", relative=0.05)]
+    assert tolerances_in_words(tolerances) == "tolerances: 5 % to a factor of 4"
+    assert tolerances_in_words(tolerances[:1]) == "tolerance: 10 %"
+    assert tolerances_in_words([Tolerance("rounding")]) == "tolerance: rounding"

@@ -1,7 +1,10 @@
 """Sends against receives, loads against each other, and the processor's price against the network's."""
 
+from dataclasses import replace
+
 import pytest
 from loadgo.documents.document import SignPicture
+from loadgo.notation.figures import digits
 from loadgo.stats.interval import Interval
 from loadgo.transfers.analysis import taken_apart
 from loadgo.transfers.analysis_document import _change_of, apart_document
@@ -85,6 +88,28 @@ def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
         assert words in " ".join(page.split())
     assert max(map(len, page.splitlines())) <= width
     assert sum(isinstance(section, SignPicture) for section in apart_document(analysis).sections) == 2
+
+
+def test_loads_without_a_quiet_one_are_told_and_lower_the_trust() -> None:
+    def page(low: float, high: float) -> str:
+        analysis = taken_apart(Table("this host", tuple(made({low: 1.0, high: 5.0})), (), ()), PRICES, "running")
+        return " ".join(analysis.report(width=200).split())
+
+    assert "There was no quiet load: the lowest was 11.2." in page(11.2, 12.8)
+    assert "no load was quiet: the lowest was 11.2" in page(11.2, 12.8)
+    assert "quiet" not in page(1.0, 7.0)
+    assert _change_of("processor time per bit", Times(0.75, None)).endswith(
+        "is 0.750 times as long (without an interval: chance may explain it)"
+    )
+
+
+def test_all_pages_price_the_same_amount_of_data() -> None:
+    """A tenth of a picosecond a bit: nobody reads the price of a million bits."""
+    cheap = tuple(replace(transfer, cpu_s=transfer.bits * 1e-13) for transfer in made({1.0: 1.0, 7.0: 5.0}))
+    page = taken_apart(Table("this host", cheap, (), ()), PRICES, "running").report(width=200)
+    cost = 1e-13 * 8e9 * 1e6 * PRICES.cpu_hour / 3600
+    assert f"a CPU hour: sending a million gigabytes costs {PRICES.currency}{digits(cost)}" in " ".join(page.split())
+    assert "megabit" not in page
 
 
 def test_no_change_with_the_load_is_named_that_the_interval_does_not_show() -> None:

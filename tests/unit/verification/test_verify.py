@@ -202,13 +202,17 @@ def test_a_run_of_an_earlier_version_is_not_checkable_and_says_so() -> None:
     assert tables.verdict == "not checkable"
     assert "an earlier loadgo recorded the run" in tables.text
     words = " ".join(str(verification.report("text", width=120)).split())
-    assert "Trust: moderate: a change of the tables and script.toml would not be seen." in words
+    assert "Trust: moderate: a later change of the tables and script.toml could not be detected." in words
     assert "files are whole" not in words
 
 
 def test_a_run_that_was_killed_does_not_hold(tmp_path: Path) -> None:
     verification = loadgo.verify(CUT)
     assert broken_names(verification) == {"lost.arrows", "the run came to its planned end", "nothing is lost"}
+    page = " ".join(str(verification.report("text", width=200)).split())
+    assert 'FAILED: "the run came to its planned end": it ended early' in page
+    assert f'Run "{verification.run}" does not hold: 3 of ' in page
+    assert "broken" not in page
     assert any("did not come to its end" in check.text for check in verification.of("not checkable"))
 
 

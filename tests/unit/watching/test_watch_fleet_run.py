@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.notation.figures import duration
+from loadgo.notation.figures import duration, share
 from loadgo.records.fleet_streams import HostStreams
 from loadgo.records.fleets import FLEET_FOLDER
 from loadgo.records.following import follow, latest_ns
 from loadgo.records.host_places import ControllerLock
 from loadgo.records.tables import Tables, read_conditions
+from loadgo.watching.answer import answer
 from loadgo.watching.play import title_of
 from loadgo.watching.server import PageMessages
 from loadgo.watching.terminal import ScreenContext, screen
@@ -113,6 +116,10 @@ def test_a_host_that_sends_nothing_is_late_and_the_others_go_on(folder: Path, ho
     assert np.isnan(window.hosts[1].busy[10]), "no value is made up after its last span"
     row = next(line for line in screen(window, ScreenContext("work", "live"), 100, 40) if line.startswith("birch "))
     assert row.endswith("  late 21.0 s")
+    assert window.silent_ns == pytest.approx(19 * S, abs=S)
+    assert f", no answer in the last {duration(window.silent_ns)}; before that p90 " in answer(window)
+    busiest = replace(window, hosts=tuple(replace(host, silent_ns=21 * S) for host in window.hosts))
+    assert re.search(r"processors of cedar 9\S+ % busy \(no meters for 21.0 s\), of all hosts ", answer(busiest))
 
 
 def test_a_clock_that_is_known_badly_is_told(folder: Path, hosts: dict[str, GrowingHost]) -> None:
@@ -170,7 +177,11 @@ def test_each_host_has_its_own_figures(folder: Path, measured: Tables) -> None:
     (ash,) = (host for host in window.hosts if host.name == "ash")
     shown = next(row for row in rows if row[0] == "ash")
     assert " ".join(shown[2:4]) == duration(ash.p50_ns)
-    assert "those of cedar most with 9" in " ".join(lines[1:3])
+    said = answer(window)
+    assert said.startswith("Full: processors of cedar 9")
+    assert ", of all hosts 4" in said
+    birch = window.hosts[1]
+    assert f", slowest on birch ({duration(birch.p90_ns)}, {share(birch.busy_share)} busy)" in said, "not the busiest"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 16), (100, 30)])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import loadgo
+import numpy as np
 import polars as pl
 import pytest
 from loadgo.documents.palette import STATE_COLORS
@@ -20,10 +21,11 @@ from loadgo.notation.figures import duration
 from loadgo.records.following import latest_ns
 from loadgo.records.phases import Stretch
 from loadgo.records.tables import Tables, tables
+from loadgo.watching.answer import answer
 from loadgo.watching.page_terms import terms_module
 from loadgo.watching.paint import painted
-from loadgo.watching.terminal import ScreenContext, answer, columns_of, screen
-from loadgo.watching.window import WatchWindow, window_of
+from loadgo.watching.terminal import ScreenContext, columns_of, screen
+from loadgo.watching.window import USER_STATES, WatchWindow, window_of
 from support.outside import COMMAND, environment
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
@@ -119,16 +121,38 @@ def test_a_screen_names_no_times_of_faults_where_none_were_metered(run_tables: T
         assert not any("times of faults" in line for line in lines)
 
 
-@pytest.mark.parametrize(("busy", "verdict", "color"), [(0.1, "Fine", "32"), (0.95, "Full", "1;31")])
+@pytest.mark.parametrize(("busy", "verdict", "color"), [(0.1, "Not full", ""), (0.95, "Full", "\x1b[1;31m")])
 def test_all_lines_of_an_answer_have_one_colour(run_tables: Tables, busy: float, verdict: str, color: str) -> None:
+    """Nobody knows without a target whether response times are good, so nothing is green."""
     time = {"user": busy, "idle zero": 0.7 - busy, "idle page wait": 0.3}
     of_users = window_at_end(run_tables)
     nobody = {state: 0 * users for state, users in of_users.states.items()}
     window = replace(of_users, bands={}, states=nobody, response_ns={}, time=time)
     first, second = screen(window, ScreenContext("this host", "live"), 60, 24, color=True)[1:3]
-    assert verdict in first
-    assert first.startswith(f"\x1b[{color}m")
-    assert second.startswith(f"\x1b[{color}m")
+    assert first.startswith(f"{color}{verdict}: ")
+    assert second.startswith(color)
+    assert ("\x1b" in second) == bool(color)
+
+
+def test_an_answer_is_fine_only_where_a_target_is_met(run_tables: Tables) -> None:
+    quiet = replace(window_at_end(run_tables), time={"user": 0.5, "idle zero": 0.5})
+    quiet = replace(quiet, states={state: np.ones(1) * (state == "running") for state in USER_STATES})
+    assert answer(quiet).startswith("Not full: processors 50.0 % busy")
+    p90_ns = quiet.response_ns[0.9]
+    assert answer(quiet, p90_ns + 1).startswith("Fine: ")
+    assert answer(quiet, p90_ns - 1).startswith("Too slow: ")
+    first = screen(quiet, ScreenContext("work", "live", p90_ns + 1), 80, 24, color=True)[1]
+    assert first.startswith("\x1b[32mFine: ")
+
+
+def test_figures_of_answers_that_have_stopped_say_since_when(run_tables: Tables) -> None:
+    window = replace(window_at_end(run_tables), start_ns=0, end_ns=60_000_000_000, answered=100)
+    p90 = f"p90 {duration(window.response_ns[0.9])}"
+    assert f" for users, {p90}" in answer(replace(window, silent_ns=7_000_000_000))
+    stopped = answer(replace(window, silent_ns=19_000_000_000))
+    assert f", no answer in the last 19.0 s; before that {p90}" in stopped
+    rare = replace(window, answered=4, silent_ns=19_000_000_000)
+    assert "no answer" not in answer(rare), "such a wait is usual where an answer comes every ten seconds"
 
 
 @pytest.mark.parametrize(("answered", "words"), [(1, "1 answer in "), (2, "2 answers in ")])

@@ -24,8 +24,8 @@ function showList() {
   const { folder, runs, experiments, commands, reading } = laboratory.list;
   byId("folder").textContent = folder;
   const broken = runs.filter((run) => run.outcome === "broken").length;
-  const parts = [reading ? `reading ${reading.toLocaleString("en")} runs…` : "", broken ? `${broken} broken, shown last` : ""];
-  byId("state").textContent = parts.filter(Boolean).join("; ") || "All runs are read.";
+  const parts = [`${runs.length.toLocaleString("en")} ${runs.length === 1 ? "run" : "runs"}`, reading ? `reading ${reading.toLocaleString("en")} runs…` : "", broken ? `${broken} broken, shown last` : ""];
+  byId("state").textContent = parts.filter(Boolean).join("; ");
   for (const name of Object.keys(FILTERS)) setOptions(byId(name), runs.map(FILTERS[name]), "any");
   setOptions(byId("tag"), runs.flatMap((run) => run.tags), "any");
   const whole = runs.filter((run) => run.outcome === "done" && !run.experiment);

@@ -76,7 +76,7 @@ def reproduced_plots(lab: Lab) -> tuple[Plot, ...]:
             document="rfc-392",
             title="What remedies would save",
             x="bytes sent",
-            y="µs of processor time a bit",
+            y="µs of processor time per bit",
             curves=tuple(curves),
             how=f"sends by one user on `{MACHINE_NAME}`; there are a quarter as many bytes of 32 bits, and none in a "
             "page",

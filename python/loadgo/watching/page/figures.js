@@ -25,6 +25,7 @@ export function figures(store, window, bands) {
   const told = store.tables.interactions.columns, responses = Float64Array.from(late, row => told.response_ns[row]).sort();
   return {
     answered: late.length,
+    silent: end - late.reduce((last, row) => Math.max(last, told.sent_ns[row] + told.response_ns[row]), start),
     unsteady: unsteady(store, late),
     perSecond: late.length / (end - start) * 1e9,
     response: { p50: responses.length > 1 ? quantile(responses, 0.5) : null, p90: responses.length > 9 ? quantile(responses, 0.9) : null, mean: mean(late, told.response_ns) },

@@ -1,5 +1,5 @@
 // The page: which window of the run is seen, and what hand and keys do to it.
-import { answer, judgedAfter } from "./answer.js";
+import { answer, judgedAfter, kindOf } from "./answer.js";
 import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, binsOf, figures, processBands, series } from "./figures.js";
@@ -62,7 +62,7 @@ function draw() {
     drawBands($("users"), bands, view.lane, window);
     if (view.row !== null) mark(window);
     $("axis").textContent = `${moment(window.start)} to ${moment(window.end)} of ${moment(store.reach)} (${duration(window.end - window.start)})` + (view.lane !== null && bands.lanes[view.lane] ? `; at ${bands.lanes[view.lane].label}` : "");
-    $("users-title").textContent = !everybody() ? (store.settings.hosts.length ? "Hosts: the busy share of each one's processors" : "Processes that used most: shares of all processors") : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
+    $("users-title").textContent = !everybody() ? (store.settings.hosts.length ? "Hosts: the busy share of each one's processors" : "Processes that used most: using a processor and waiting for one, as shares of all") : `${window.only ? `Users ${window.only[0]} to ${window.only[1]} of` : "Users,"} ${number(everybody())}` + (bands.lanes.some(lane => lane.users > 1) ? ", several to a band" : "");
     $("everybody").hidden = !window.only;
   }
   const moving = { ...window, rough: bands !== null && bands.rough };
@@ -92,7 +92,7 @@ function settle() {
   expectation(store, told, found);
   drawDetail(store, view.row);
   say("answer", damaged + sentence);
-  $("answer").className = sentence.startsWith("Fine") && !damaged ? "good" : "bad";
+  $("answer").className = damaged ? "bad" : kindOf(sentence);
   document.title = `${sentence.split(":")[0]} · ${store.title}`;
   const lost = told.lost ? ` · ${lostRecords(told.lost)}` : "";
   $("live").textContent = store.ended ? "To the end" : "Live";

@@ -124,7 +124,7 @@ export function drawMoving(found, answered, response, target, window) {
   series("faults", found.faults, number, window, { over: Array.from(found.major), most });
   if (waited !== null) $("now-faults").textContent += ` (orange: ${number(waited)} waited for a device)`;
   if (answered) series("answers", answered, number, window, { most: (end - start) / bins >= SHORT_NS });
-  if (response) series("responses", response.drawn, duration, window, { bound: target, dots: response.dots, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all${response.dots.length ? "; a dot is an answer" : ""}` });
+  if (response) series("responses", response.drawn, duration, window, { bound: target, dots: response.dots, caption: response.p90 === null ? "few answers" : `${duration(response.p90)} in all${response.dots.length ? "; a dot is an answer" : ""}${response.drawn.some(Number.isNaN) ? "; a bar needs 10 answers" : ""}` });
   stack("memory", found.memory, null, bytes, window);
 }
 
