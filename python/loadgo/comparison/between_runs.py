@@ -6,9 +6,8 @@ runs, which have the same script, users and conditions. They are the runs of a s
 earlier or later runs beside them. The logarithms of their figures have one pooled variance. The interval of a
 difference is at least that of Student's t with this variance.
 
-Like runs may contain a change point, such as a new kernel. Between two runs it is a difference to be found, and no
-scatter. The variance is then that within the levels. An exception are sides that differ in their conditions, with the
-change between them: B's own change and the host's cannot be told apart.
+Like runs may contain a change point, such as a new kernel. The allowance includes it, which makes it wide, and a
+sentence names it: how often a narrower one, of the scatter within the levels, would be wrong has not been measured.
 
 From five runs a side whole runs are drawn again, and the scatter is in the interval already. A neighbour that came
 for all runs of one side is not in their scatter, so such sides have no allowance.
@@ -66,8 +65,6 @@ class BetweenRuns:
     """Number of runs of each side, if whole runs are drawn; else 0."""
     reason: str = ""
     """Why the like runs give no allowance, in words. Empty if they do, and if none is needed."""
-    level_starts: tuple[tuple[int, ...], ...] = ()
-    """The first run of each level but the first, by group, where the scatter is that within the levels."""
     change_between: HostChange | None = None
     """The largest change of the like runs' level that lies between the sides."""
 
@@ -79,7 +76,7 @@ class BetweenRuns:
     @property
     def degrees(self) -> int:
         """Degrees of freedom of their scatter."""
-        return self.like_runs - len(self.groups) - sum(len(starts) for starts in self.level_starts)
+        return self.like_runs - len(self.groups)
 
 
 NO_DRIFT = BetweenRuns("none")
@@ -124,28 +121,24 @@ def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequen
     return replace(known, drift="not known", reason=reason) if reason else known
 
 
-def with_levels(between: BetweenRuns, a: Side, b: Side, responses: Sequence[Floats]) -> BetweenRuns:
-    """`between` with the levels of its like runs, where both sides are live and the change points allow a division.
+def with_host_change(between: BetweenRuns, a: Side, b: Side, responses: Sequence[Floats]) -> BetweenRuns:
+    """`between` with the largest change point of its like runs that lies between the sides, where both are live.
 
-    `responses` is the mean response in each run of each group. The sides' own runs are not divided: they are few.
+    `responses` is the mean response in each run of each group. The sides' own runs are not looked at: they are few.
     """
     if between.drift != "allowed" or not all(between.live_runs):
         return between
-    level_starts: list[tuple[int, ...]] = []
     changes: list[HostChange] = []
     for group, values in zip(between.groups, responses, strict=True):
         is_known = group is not a and group is not b and len(group.starts_s) == len(values) == group.run_count
         levels = change_points(values) if is_known and bool(np.isfinite(values).all()) else ()
-        level_starts.append(tuple(level.index for level in levels))
         changes += [
             HostChange(group.run_names[level.index - 1], group.run_names[level.index], level.size)
             for level in levels
             if level.scale == "ratio" and not _on_one_level(a, b, group.starts_s, level.index)
         ]
     largest = max(changes, key=lambda change: abs(math.log1p(change.relative)), default=None)
-    like_groups = sum(group is not a and group is not b for group in between.groups)
-    is_confounded = largest is not None and like_groups > 1
-    return replace(between, level_starts=() if is_confounded else tuple(level_starts), change_between=largest)
+    return replace(between, change_between=largest)
 
 
 def _on_one_level(a: Side, b: Side, starts_s: Sequence[float], index: int) -> bool:
@@ -189,14 +182,7 @@ def _allowance(between: BetweenRuns, figures_by_group: Sequence[Floats | None]) 
     A run that lacks the figure (NaN) is left out. A run with the figure 0 is not: the others would scatter by less
     than the host does.
     """
-    starts = between.level_starts or ((),) * len(figures_by_group)
-    levels = [
-        level
-        for figures, level_starts in zip(figures_by_group, starts, strict=True)
-        if figures is not None
-        for level in np.split(figures, level_starts)
-    ]
-    groups = [figures[~np.isnan(figures)] for figures in levels]
+    groups = [figures[~np.isnan(figures)] for figures in figures_by_group if figures is not None]
     degrees = sum(len(figures) - 1 for figures in groups if len(figures))
     if degrees < FEWEST_DEGREES or any(((figures <= 0) | np.isinf(figures)).any() for figures in groups):
         return None

@@ -63,7 +63,7 @@ JSON_KEYS: Keys = {
     Distribution: "probabilities a_ns b_ns counts",
     ExtrapolatedUser: "user done missing",
     RunCheck: "name verdict text",
-    ThresholdResult: "failed text",
+    ThresholdResult: "failed text is_open",
 }
 
 

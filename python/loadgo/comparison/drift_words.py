@@ -129,8 +129,7 @@ def about_allowance(rows: Matched) -> list[str]:
             "is called better or worse."
         ]
     how = "are wider by that" if between.added else "are at least as wide as that"
-    level = " on one level" if any(between.level_starts) else ""
-    return [f"{between.like_runs} like runs show how much runs of this host differ by themselves{level}: they {how}."]
+    return [f"{between.like_runs} like runs show how much runs of this host differ by themselves: they {how}."]
 
 
 def host_change(rows: Matched) -> str:
@@ -142,9 +141,7 @@ def host_change(rows: Matched) -> str:
     more = f"{abs(100 * change.relative):.0f} % {'longer' if change.relative > 0 else 'shorter'}"
     responses = f"from {plain(change.first_after)} on, responses are {more} than up to {plain(change.last_before)}"
     where = f"The host changed between A and B: in its {between.like_runs} like runs, {responses}"
-    if any(between.level_starts):
-        return f"{where}. `loadgo history` shows it."
-    return f"{where}. That alone may make the difference: compare runs on one side of the change."
+    return f"{where}. That alone may make the difference, and hides a smaller one: compare runs on one side of it."
 
 
 def neighbours(a: Side, b: Side) -> list[str]:

@@ -23,7 +23,7 @@ from loadgo.comparison.between_runs import (
     between_runs_of,
     run_means,
     with_drift,
-    with_levels,
+    with_host_change,
 )
 from loadgo.comparison.cells import (
     ResampledRows,
@@ -139,7 +139,7 @@ def matched(
     plan = _plan(a, b, by)
     between = between_runs_of(a, b, runs_are_drawn=plan.unit == "run", like_runs=like_runs)
     group_means = [run_means(_in_units(group, plan), len(plan.keys)) for group in between.groups]
-    between = with_levels(between, a, b, [means.whole_responses() for means in group_means])
+    between = with_host_change(between, a, b, [means.whole_responses() for means in group_means])
     left, right = (_in_units(side, plan) for side in (a, b))
     left_out = rows_of_one_side(a, b, plan.by, plan.key_columns)
     if plan.paired:

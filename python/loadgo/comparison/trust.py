@@ -62,8 +62,7 @@ def _interval_grounds(comparison: Comparison) -> list[str]:
     intervals = f"the 95 % intervals are from {units}"
     if rows.between.drift == "allowed":
         runs = rows.between.like_runs or sum(rows.between.live_runs)
-        level = " on one level" if any(rows.between.level_starts) else ""
-        intervals += f" and include how much {counted(runs, 'run')} of this host differed{level}" if runs else ""
+        intervals += f" and include how much {counted(runs, 'run')} of this host differed" if runs else ""
     return [intervals]
 
 

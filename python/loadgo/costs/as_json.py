@@ -14,7 +14,7 @@ JSON_KEYS: Keys = {
     **SUMMARY_KEYS,
     SharedHoldings: "elapsed_ns logged_in_ns present_ns memory_byte_ns rented_ns",
     MachineTime: "busy_ns laboratory_ns total_ns",
-    Load: "users throughput busy response_ns interaction user_hour whole",
+    Load: "users throughput busy response_ns answered_share interaction user_hour whole",
     Priced: "tariff interaction user_hour megabit_out=megabit uncharged items",
     Figure: "value interval",
     Item: "name quantity amount",

@@ -38,7 +38,7 @@ JSON_KEYS: dict[type, str] = {
         "memory_peak_bytes pids_refusals"
     ),
     OtherWork: "share error at_most level host",
-    ConditionResult: "condition holds text",
+    ConditionResult: "condition holds text is_open",
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit limit_each meters usage "
         "users_run"

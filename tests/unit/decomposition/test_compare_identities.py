@@ -120,6 +120,7 @@ def side(name: str, random: np.random.Generator, users: int, passes: int, comman
         for u in range(users)
     ]
     columns: dict[str, object] = dict(zip(list(ROW_SCHEMA)[:7], zip(*keys, strict=True), strict=True))
+    columns["waited"] = [None] * count
     columns["moment"] = columns["end"] = np.linspace(0, 1, count)
     columns |= {measure: random.lognormal(15, 1, count) for measure in COMPARED_MEASURES}
     return Side(name, "host", name, pl.DataFrame(columns, schema=ROW_SCHEMA), (), {}, lines)
@@ -173,4 +174,4 @@ def test_of_runs_drawn_whole_the_intervals_too_are_inverted_the_other_way_round(
 def test_a_small_difference_of_two_estimates_has_the_sign_of_the_ratios_that_stand_beside_it() -> None:
     first = Road("one meter", "work", 2.0, 1.0, "ns")
     other = Road("another", "work", 2.06, 1.0, "ns", apart=Interval(1.02, 1.04))
-    assert road_notes([first, other])[1] == "×0.500 by one meter, ×0.485 by another: −2.9 %, more than chance."
+    assert road_notes([first, other])[1] == "×0.500 from one meter, ×0.485 from another: −2.9 %, more than chance."

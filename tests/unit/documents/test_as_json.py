@@ -18,9 +18,10 @@ import pytest
 from loadgo.documents.as_json import json_document
 
 WRITTEN_APART = {
-    "Change": {"margin"},
+    "Change": {"margin", "progress"},
     "KnobCapacity": {"folder"},
     "Observation": {"text"},
+    "OtherWork": {"beside"},
     "Priced": {"rates", "rows", "everything"},
     "Ready": {"runs"},
     "RunDescription": {"hosts", "lost_hosts"},
