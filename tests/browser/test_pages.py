@@ -297,7 +297,7 @@ def test_a_share_under_the_pointer_is_written_as_in_the_texts(report: Page) -> N
 BESIDE = {
     "compare": {"response-time": "changes-response", "processor-time": "changes-cpu"},
     "capacity": {"measured-by-users": "capacity-response"},
-    "cost": {"over-the-load-at-default": "cost-0"},
+    "cost": {"by-number-of-users-tariff-default": "cost-0"},
     "transfer": {"what-the-processor-time-costs": "transfer-methods"},
     "transfers": {"all-transfers": "transfer-cost"},
 }

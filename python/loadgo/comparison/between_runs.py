@@ -6,8 +6,8 @@ runs, which have the same script, users and conditions. They are the runs of a s
 earlier or later runs beside them. The logarithms of their figures have one pooled variance. The interval of a
 difference is at least that of Student's t with this variance.
 
-Like runs may contain a change point, such as a new kernel. The allowance includes it, which makes it wide, and a
-sentence names it: how often a narrower one, of the scatter within the levels, would be wrong has not been measured.
+Like runs may contain a change point, such as a new kernel. The allowance includes it, and a sentence names it. The
+scatter within the levels would be narrower, but how often it would be wrong has not been measured.
 
 From five runs a side whole runs are drawn again, and the scatter is in the interval already. A neighbour that came
 for all runs of one side is not in their scatter, so such sides have no allowance.
