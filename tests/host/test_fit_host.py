@@ -187,7 +187,9 @@ def test_others_are_told_as_a_report_tells_them_though_the_run_is_too_short_to_r
     assert total is not None
     account = replace(total.account, unattributed_ns=round(0.6 * total.total_ns))
     others = replace(reading, total=replace(total, account=account))
-    assert fit_warnings([others], None, ())[0].startswith("the host was busy with other things: 60.0 %")
+    assert fit_warnings([others], None, ())[0].startswith(
+        "the host was busy with other things: other programs used 60.0 %"
+    )
     quiet = replace(account, unattributed_ns=0)
     assert fit_warnings([replace(reading, total=replace(total, account=quiet))], None, ()) == ()
 

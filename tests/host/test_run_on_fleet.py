@@ -239,7 +239,7 @@ def test_the_meters_of_each_host_are_watched_while_the_run_goes_and_after_it(far
     running = under_way(far, "--for", "10min")
     lines = seen(far, running, lambda lines: len(host_rows(lines)) == 2)
     assert " live" in lines[0]
-    assert "those of " in " ".join(lines[1:4])
+    assert "of all hosts " in " ".join(lines[1:4])
     lose_birch(far, "the agent is killed")
     seen(far, running, lambda lines: "Lost: birch at " in " ".join(lines))
     running.send_signal(signal.SIGINT)
