@@ -124,7 +124,8 @@ def between_runs_of(a: Side, b: Side, *, runs_are_drawn: bool, like_runs: Sequen
 def with_host_change(between: BetweenRuns, a: Side, b: Side, responses: Sequence[Floats]) -> BetweenRuns:
     """`between` with the largest change point of its like runs that lies between the sides, where both are live.
 
-    `responses` is the mean response in each run of each group. The sides' own runs are not looked at: they are few.
+    `responses` has the summed mean responses of each run, group by group. The sides' own runs are not looked at, since
+    they are few.
     """
     if between.drift != "allowed" or not all(between.live_runs):
         return between

@@ -10,9 +10,9 @@ it takes the larger. Here V(interactions), which is known best, is the least var
 more, at its own Student's t.
 
 Throughput is judged by counts. N interactions have the variance of their counts in stretches of time, times the number
-of stretches. Times from prompt to prompt that were independent would give the
-same (W. Feller, An Introduction to Probability Theory 2, 1971, section XI.5). But users who wait for one processor make
-each other's times depend on each other: a long think time shortens the queue of the others. Counts contain that.
+of stretches. Independent times from prompt to prompt would give the same (W. Feller, An Introduction to Probability
+Theory 2, 1971, section XI.5). But users who wait for one processor make each other's times depend on each other: a long
+think time shortens the queue of the others. Counts contain that.
 """
 
 from __future__ import annotations

@@ -198,11 +198,15 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         return _told(rows[row], text)
 
     currencies = [currency] * len(rows)
-    together, count = _of_all(priced)
+    factor = _part_factor(priced)
     columns += [
         money_column("a user's hour", [row.user_hour for row in rows], currencies, 5, told),
         money_column("a megabit of output", [row.megabit for row in rows], currencies, 6, told),
-        Column(together, tuple(_sum_told(row, _money_of(row.total, currency, count)) for row in rows), spare=1),
+        Column(
+            "together" if factor is None else "its part",
+            tuple(_sum_told(row, _part(row.total, currency, factor)) for row in rows),
+            spare=1,
+        ),
         Column("share", tuple(_sum_told(row, _share_of(row.total, total)) for row in rows)),
     ]
     return Table(
@@ -211,23 +215,21 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         total_rows=1,
         charts=("cost-rows",),
         absent={TOO_FEW_TEXT: FEW_MEANING},
-        foot=f"its part: of the cost of {scale:,} interactions of all rows." if together == "its part" else "",
+        foot=f"its part: of the cost of {scale:,} interactions of all rows." if factor is not None else "",
     )
 
 
-def _of_all(priced: Priced) -> tuple[str, float]:
-    """The heading of a column of parts of all costs, and their factor: of the run, or of a million interactions.
+def _part_factor(priced: Priced) -> float | None:
+    """The factor from a part of a run's costs to that of so many interactions as money is printed for.
 
-    A run's own costs are too small to be read at low prices.
+    None where parts of the run's own costs are printed. At low prices they are too small to be read.
     """
     scale, interactions = priced.tariff.counted, priced.everything.interactions
-    if scale == 1 or not interactions:
-        return "together", 1.0
-    return "its part", scale / interactions
+    return None if scale == 1 or not interactions else scale / interactions
 
 
-def _money_of(amount: float | None, currency: str, factor: float) -> str:
-    return money(None if amount is None else amount * factor, currency)
+def _part(amount: float | None, currency: str, factor: float | None) -> str:
+    return money(None if amount is None else amount * (factor or 1.0), currency)
 
 
 def _told(row: Row, text: str) -> str:
@@ -253,13 +255,13 @@ def shown(priced: Priced) -> list[Row]:
 def _items(priced: Priced) -> Table:
     """The items that the tariff charges for, with the quantity used and the amount."""
     currency, total = priced.tariff.currency, priced.everything.total
-    together, count = _of_all(priced)
+    factor = _part_factor(priced)
     columns = (
         Column("charged for", tuple(factor_name(item.name) for item in priced.items)),
         Column("used in all", tuple(_quantity(item) for item in priced.items)),
         Column(
-            "costs" if together == "together" else of_scale(priced.tariff.counted),
-            tuple(_money_of(item.amount, currency, count) for item in priced.items),
+            "costs" if factor is None else of_scale(priced.tariff.counted),
+            tuple(_part(item.amount, currency, factor) for item in priced.items),
         ),
         Column(
             "share",

@@ -14,6 +14,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 _WORK = Path(__file__).with_name("reference_work.py")
 FEWEST_PIECES = 10
@@ -26,12 +27,13 @@ class ReferenceWork:
     def __init__(self, *, is_used: bool) -> None:
         self._is_used = is_used
         self._process: subprocess.Popen[bytes] | None = None
-        self._lines = tempfile.TemporaryFile()  # noqa: SIM115  it is open until it is left
+        self._lines: IO[bytes] | None = None
         self._read_bytes = 0
 
     def __enter__(self) -> ReferenceWork:
         if self._is_used:
             try:
+                self._lines = tempfile.TemporaryFile()
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(_WORK)],
                     stdin=subprocess.DEVNULL,
@@ -49,17 +51,18 @@ class ReferenceWork:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        self._lines.close()
+        if self._lines is not None:
+            self._lines.close()
 
     def mean_ns(self, start_ns: int, end_ns: int) -> float | None:
         """The mean processor time of a piece between two times of day; None if too few pieces were done.
 
         Each processor counts alike. Pieces before `end_ns` are forgotten.
         """
-        if self._process is None:
+        if self._process is None or self._lines is None:
             return None
         times_by_processor: dict[str, list[int]] = defaultdict(list)
-        for line in self._new_lines():
+        for line in self._new_lines(self._lines):
             at_ns, took_ns, processor = line.split()
             if start_ns <= int(at_ns) <= end_ns:
                 times_by_processor[processor].append(int(took_ns))
@@ -68,10 +71,10 @@ class ReferenceWork:
         means = [sum(times) / len(times) for times in times_by_processor.values()]
         return sum(means) / len(means)
 
-    def _new_lines(self) -> list[str]:
+    def _new_lines(self, lines: IO[bytes]) -> list[str]:
         """The complete lines that were not read before."""
-        size = os.fstat(self._lines.fileno()).st_size
-        data = os.pread(self._lines.fileno(), size - self._read_bytes, self._read_bytes)
+        size = os.fstat(lines.fileno()).st_size
+        data = os.pread(lines.fileno(), size - self._read_bytes, self._read_bytes)
         complete = data[: data.rfind(b"\n") + 1]
         self._read_bytes += len(complete)
         return complete.decode().splitlines()

@@ -51,23 +51,23 @@ def run_document(runs: Sequence[RecordedRun], *, full: bool = False) -> Document
     """The document: a sentence, and a row for each run that is shown."""
     shown = runs if full else runs[-MOST_RUNS:]
     figures = [_p90_and_remarks(run) for run in shown]
-    p90s, remarks = tuple(_marked(*figure) for figure in figures), tuple(text for _, text in figures)
+    disturbed = [_is_disturbed(*figure) for figure in figures]
+    p90s = tuple(f"{p90}{DISTURBED_MARK}" if mark else p90 for (p90, _), mark in zip(figures, disturbed, strict=True))
+    remarks = tuple(text for _, text in figures)
     table, note = run_table(shown, p90s, remarks), remarks_note(remarks)
     words = words_note(run.outcome for run in shown)
     meanings = (f"Words: {words}." if words else "", f"Remarks: {note}" if note else "")
-    answer = f"{runs_answer(runs, len(shown))}{_disturbed(p90s)}"
+    answer = f"{runs_answer(runs, len(shown))}{_disturbed_in_words(sum(disturbed))}"
     return Document("runs", answer, (table,), about=tuple(filter(None, meanings)))
 
 
-def _marked(p90: str, remarks: str) -> str:
-    """The p90 with a mark if it was lengthened: a narrow page has no room for the remarks."""
-    is_known = p90 not in (NOT_MEASURED, TOO_FEW_TEXT, NEVER_TEXT)
-    return f"{p90}{DISTURBED_MARK}" if is_known and OTHER_WORK_REMARK in remarks else p90
+def _is_disturbed(p90: str, remarks: str) -> bool:
+    """Whether other work lengthened a known p90. It gets a mark: a narrow page has no room for the remarks."""
+    return p90 not in (NOT_MEASURED, TOO_FEW_TEXT, NEVER_TEXT) and OTHER_WORK_REMARK in remarks
 
 
-def _disturbed(p90s: Sequence[str]) -> str:
+def _disturbed_in_words(count: int) -> str:
     """The sentence on the marked figures; empty without any."""
-    count = sum(p90.endswith(DISTURBED_MARK) for p90 in p90s)
     if not count:
         return ""
     runs = "one run is" if count == 1 else f"{count:,} runs are"

@@ -32,6 +32,15 @@ def test_a_work_that_is_not_used_starts_nothing() -> None:
         assert reference.mean_ns(0, time.time_ns()) is None
 
 
+def test_without_room_for_its_file_there_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise FileNotFoundError("no usable temporary directory")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    with ReferenceWork(is_used=True) as reference:
+        assert reference.mean_ns(0, time.time_ns()) is None
+
+
 def run_at(cpu_ns: float, reference_ns: float | None) -> RunFigures:
     """The figures of a run with this processor time, and of the reference work beside it."""
     whole = {"response": cpu_ns, "p90 response": None, "cpu": cpu_ns, "throughput": None}
