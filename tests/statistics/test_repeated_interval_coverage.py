@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
-from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, half_width
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, half_width, repeated_interval
 from loadgo.stats.student import student_reach
 
 EXPERIMENTS = 4000
@@ -61,6 +61,20 @@ def test_the_error_is_spent_by_the_end() -> None:
 
 def test_wild_observations_make_no_experiment_miss_more_often() -> None:
     assert missed_share(reaches_of(COURSES["30 pairs"]), wild) <= 0.05
+
+
+@pytest.mark.parametrize("slope", [0.0, 2.0], ids=["the covariate explains nothing", "it explains most of the scatter"])
+def test_about_5_of_100_experiments_with_a_covariate_ever_miss_the_mean(slope: float) -> None:
+    """The same bound for 4,000 experiments, whose mean is that at the covariate's value 0."""
+    chance, progress, missed = random.Random(1932), COURSES["13 pairs, and the time is up before a 15th"], 0
+    for _ in range(EXPERIMENTS):
+        beside = [normal(chance) for _ in progress]
+        values = [slope * value + normal(chance) for value in beside]
+        intervals = [
+            repeated_interval(values[:count], progress[:count], beside[:count]) for count in range(1, len(progress) + 1)
+        ]
+        missed += any(interval is not None and not interval.holds(0.0) for interval in intervals)
+    assert missed / EXPERIMENTS <= 0.057
 
 
 def test_looking_after_each_observation_would_make_students_t_miss_often() -> None:
