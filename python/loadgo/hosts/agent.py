@@ -234,8 +234,8 @@ class Agent:
             return ssh_failure(self.address, messages)
         if self._far is None and self._sudo and "sudo" in messages:
             return SudoRefused(
-                f"{self.address}: {messages}: log in as root, or see docs/hosts.md for a safe rule in sudoers, or "
-                "leave out `sudo`"
+                f"{self.address}: {messages}: log in as root, or see docs/hosts-agent.md for a safe rule in sudoers, "
+                "or leave out `sudo`"
             ).about("sudo")
         if self._far is None:
             reason = messages or (

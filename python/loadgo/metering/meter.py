@@ -95,9 +95,9 @@ def meter(
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
         meters: `cheap` counts context switches, idle times and waits. `cheap,profile` also has page faults and
             samples by mapping and by function. `exact` has each system call, page fault and interrupt too.
-        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). Its records
-            come into the folder here. Or the path of a list of hosts, such as `hosts.toml`. A command and `viewers` are
-            for this host alone.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). Its
+            records come into the folder here. Or the path of a list of hosts, such as `hosts.toml`. A command and
+            `viewers` are for this host alone.
         sudo: Whether agents on other hosts run by `sudo`.
         every: The time that each row of the records covers, in seconds or as a text, from 10ms to 1h.
         out: The folder of the records. By default a new one in `runs/`, or none with `viewers`.

@@ -133,8 +133,8 @@ def ready(
         cold: Drops the command's pages from memory first, and runs it three times for each of `runs`.
         quiet: Discards the command's output.
         tariff: Prices of the resources: a tariff's name, `NAME:SHIFT`, or the path of a TOML file.
-        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). The command
-            begins in the account's home there, and reads nothing.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). The
+            command begins in the account's home there, and reads nothing.
 
     The command reads this process's input. Several runs need a file there: each reads it from its present position.
     From a terminal or a pipe they read nothing.

@@ -70,8 +70,8 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
     """Tries what can be measured and controlled on a host. It takes about a tenth of a second and changes nothing.
 
     Args:
-        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md); or the path
-            of a list of several hosts.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md); or
+            the path of a list of several hosts.
         sudo: Whether the agent on another host runs by `sudo`.
 
     Returns:

@@ -128,8 +128,8 @@ def run(
     Args:
         script: The name of a bundled script, or the path of a script.
         on: This host (`here`), another host (`ssh://USER@HOST:PORT`), the name of a bundled machine, or the path of a
-            machine file, which is simulated. Users of another host log in through its sshd (see docs/hosts.md). The
-            path of a list of hosts (`hosts.toml`) spreads the users over them.
+            machine file, which is simulated. Users of another host log in through its sshd (see docs/hosts-users.md).
+            The path of a list of hosts (`hosts.toml`) spreads the users over them.
         sudo: Whether the agent on another host runs by `sudo`.
         login: The command that logs users in to this host, in place of the script's: `ssh host`, `su - guest`.
         without_lost: With several hosts, the number of hosts that may be lost in a run that counts.

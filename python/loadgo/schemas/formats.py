@@ -50,7 +50,7 @@ FILE_FORMATS = (
     FileFormat("script", ("run", "capacity", "ab"), "a script: what users type", "docs/scripts.md"),
     FileFormat("machine", ("run --on", "simulate"), "a simulated machine", "docs/machines.md"),
     FileFormat("tariff", ("cost --tariff",), "a list of prices", "docs/cost.md"),
-    FileFormat("hosts", ("run --on", "run --from"), "a list of hosts", "docs/hosts.md"),
+    FileFormat("hosts", ("run --on", "run --from"), "a list of hosts", "docs/hosts-several.md"),
     FileFormat("grid", ("sweep",), "the grid of a sweep", "docs/sweep.md"),
 )
 """All kinds of files."""

@@ -125,8 +125,8 @@ def watch(
         target: The response time that matters, in seconds or as a text.
         model: The source of expected figures, shown beside: a fitted machine's file, which is run for them, or a run.
         meters: The meters of the host, `cheap` (the default), `cheap,profile` or `exact`.
-        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts.md). Or the path
-            of a list of hosts, all of which are shown. The log-in must need no password.
+        on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). Or the
+            path of a list of hosts, all of which are shown. The log-in must need no password.
         sudo: Whether agents on other hosts run by `sudo`.
 
     Returns:
