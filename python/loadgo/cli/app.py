@@ -28,10 +28,16 @@ It takes about a minute. Then:
     loadgo --help                    all commands
 """
 
+_HELP = """Loads a machine with users who type: how many it holds, what each interaction costs, where the time goes.
+
+    loadgo doctor                        what can be measured on this host
+    loadgo run typical-user --users 3    load this host, and print the report
+"""
+
 app = typer.Typer(
     name="loadgo",
     cls=CommandGroup,
-    help="Loads a machine with users who type: how many it holds, what each interaction costs, where the time goes.",
+    help=_HELP,
     epilog="Exit status: 0 all is well; 1 the finding is bad; 2 it could not run; 130 it was interrupted.",
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import HAS_RICH, TyperCommand, TyperGroup
 
-from loadgo.cli.command_list import LISTED_COMMANDS
+from loadgo.cli.command_list import COMMANDS_BY_GROUP, LISTED_COMMANDS
 from loadgo.cli.output import errors_as_messages
 from loadgo.cli.typed_values import plain_flag
 
@@ -35,7 +35,11 @@ class CommandGroup(TyperGroup):
         if HAS_RICH:
             from loadgo.cli.help_pages import print_help
 
-            print_help(self, ctx, [(name, listed.about) for name, listed in LISTED_COMMANDS.items()])
+            groups = {
+                title: [(name, listed.about) for name, listed in commands.items()]
+                for title, commands in COMMANDS_BY_GROUP.items()
+            }
+            print_help(self, ctx, groups)
         else:
             super().format_help(ctx, formatter)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.align import Align
@@ -72,8 +72,8 @@ class _TypeWords(RegexHighlighter):
 _words, _negative_words, _type_words = _Words(), _NegativeWords(), _TypeWords()
 
 
-def print_help(command: Any, ctx: Any, commands: Sequence[tuple[str, str]] = ()) -> None:
-    """Prints the help of a command, or of the group of all `commands`, each a name and a line.
+def print_help(command: Any, ctx: Any, groups: Mapping[str, Sequence[tuple[str, str]]] | None = None) -> None:
+    """Prints the help of a command, or of all commands: a title for each of their `groups`, and a name and a line each.
 
     Raises `BrokenPipeError` if nobody reads it.
     """
@@ -82,8 +82,9 @@ def print_help(command: Any, ctx: Any, commands: Sequence[tuple[str, str]] = ())
     console.print(Padding(Align(_description(command.help), pad=False), (0, 1, 1, 1)))
     for title, params in _panels(command.get_params(ctx)).items():
         console.print(_panel(title, _parameter_table(params, ctx)))
-    if commands:
-        console.print(_panel("Commands", _command_lines(commands, console)))
+    indent = max((len(name) for commands in (groups or {}).values() for name, _ in commands), default=0) + 2
+    for title, lines in (groups or {}).items():
+        console.print(_panel(title, _command_lines(lines, indent, console)))
     if command.epilog:
         console.print(Padding(Align(_text(command.epilog), pad=False), 1))
 
@@ -207,9 +208,8 @@ def _default_words(param: Any) -> str:
     return str(param.default)
 
 
-def _command_lines(commands: Sequence[tuple[str, str]], console: Console) -> Text:
+def _command_lines(commands: Sequence[tuple[str, str]], indent: int, console: Console) -> Text:
     """A line or more for each command: its name and what it does. A table of so many rows takes longer to draw."""
-    indent = max(len(name) for name, _ in commands) + 2
     lines = []
     for name, about in commands:
         wrapped = _text(about).wrap(console, max(console.width - indent - _PANEL_CHARS, 1))

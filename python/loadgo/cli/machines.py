@@ -89,7 +89,10 @@ def reproduce(
     ] = False,
     tariff: Annotated[str, typer.Option(help="With --here: what this host's processor and network cost.")] = "cloud",
 ) -> None:
-    """Runs the published measurements again: every printed figure beside ours; exits with 1 when a prediction fails."""
+    """Runs the published measurements again: every printed figure beside ours.
+
+    Exits with 1 when a figure is outside its tolerance and no cause is named.
+    """
     with errors_as_messages():
         from loadgo.reproduction.reproduce import reproduce as run_documents
         from loadgo.transfers.prices import prices

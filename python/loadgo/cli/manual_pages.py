@@ -12,7 +12,7 @@ from typer.core import TyperArgument
 
 import loadgo
 from loadgo.cli.command_group import built_command
-from loadgo.cli.command_list import LISTED_COMMANDS
+from loadgo.cli.command_list import COMMANDS_BY_GROUP, LISTED_COMMANDS
 from loadgo.cli.examples import COMMAND_EXAMPLES
 
 _ABOUT = "loads a machine with users who type, and measures what they get"
@@ -54,8 +54,10 @@ def _page_of_all(version: str) -> str:
         _roff(_DESCRIPTION),
         ".SH COMMANDS",
     ]
-    for name, listed in LISTED_COMMANDS.items():
-        lines += _tagged(f"loadgo-{name}(1)", listed.about)
+    for title, commands in COMMANDS_BY_GROUP.items():
+        lines.append(f".SS {_roff(title)}")
+        for name, listed in commands.items():
+            lines += _tagged(f"loadgo-{name}(1)", listed.about)
     for title, entries in (("EXIT STATUS", _EXIT_STATUS), ("FILES", _FILES)):
         lines.append(f".SH {title}")
         for tag, about in entries:
