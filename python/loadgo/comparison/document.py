@@ -37,7 +37,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.trust import unanswered_in_words
-from loadgo.notation.figures import counted, in_words, number
+from loadgo.notation.figures import as_code, counted, in_words, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
@@ -202,7 +202,7 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
 def _unequal_answers(comparison: Comparison) -> list[str]:
     """A warning if one side answered a smaller share of its lines: without them its mean responses are too short."""
     shares = {side.unanswered / len(side.rows) if len(side.rows) else 0.0: side for side in comparison.sides}
-    rows = [row.label for row in comparison.rows.rows if row.measures["response"].may_turn]
+    rows = [_label(row) for row in comparison.rows.rows if row.measures["response"].may_turn]
     if max(shares) - min(shares) < _UNEQUAL_ANSWERS_SHARE and not rows:
         return []
     side = shares[max(shares)]
@@ -210,6 +210,11 @@ def _unequal_answers(comparison: Comparison) -> list[str]:
     turned = f" With them, the verdict on the response of {_some(rows)} may be another." if rows else ""
     longer = "users waited longer there than its mean responses say"
     return [f"{side.name}: {lines}, and no mean has them: {longer}.{turned}"]
+
+
+def _label(row: Row) -> str:
+    """The name of a row in a sentence."""
+    return as_code(row.label) if row.kind == "row" else row.label
 
 
 def _some(rows: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
     notes = [
         (
             "Mix",
-            "The cost is of an interaction in the mix of commands of all these runs together, at every load; "
+            "At every load, the cost is that of an interaction in one mix of commands, which is that of all these runs. "
             "`loadgo compare` of two of them weights commands by the mean of both runs' shares, so its change of CPU "
             "is another one.",
         )

@@ -103,7 +103,7 @@ def _is_told(ability: Ability, missing_names: set[str]) -> bool:
 def _left_out_in_words(names: Sequence[str]) -> str:
     return (
         f"Not in this list, since loadgo uses them only on the host where it runs: {'; '.join(names)}. "
-        "`ssh HOST loadgo doctor` has them, for a host that is to be the driver's."
+        "`ssh HOST loadgo doctor` lists them, for a host from which users are to be driven."
     )
 
 

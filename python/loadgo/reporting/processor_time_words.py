@@ -9,7 +9,7 @@ from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import capitalized, duration, exact_share, in_words, number, plain, precise_share, share
+from loadgo.notation.figures import as_code, capitalized, duration, exact_share, in_words, number, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.metered_host_table import metered_hosts_answer, program_and_share
 from loadgo.reporting.simulated_machine import simulated
@@ -91,12 +91,12 @@ def metered_answer(summary: Summary) -> str:
 def _most_used(summary: Summary, total_time: TotalTime) -> str:
     """The processes that used most of the processors' time; empty where none used a noticeable share."""
     used = [
-        (plain(row.name), part)
+        (row.name, part)
         for row in summary.whose_time.processes
         if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
     ]
     named = [program_and_share(name, part) for name, part in used[:_NAMED_PROCESSES]]
-    return f" Most was used by programs named {in_words(named)}." if named else ""
+    return f" Most processor time was used by {in_words(named)}." if named else ""
 
 
 def _command(summary: Summary) -> str:
@@ -109,7 +109,8 @@ def _command(summary: Summary) -> str:
         parts[0] += " (the exact meters' own in it included: see Meters)"
     parts += _counts(summary)
     failed = " and failed" if row.outcomes.errors else ""
-    return f"{row.name} took {duration(row.response.mean_ns)}{failed}{': ' if parts else ''}{', '.join(parts)}. "
+    took = f"{as_code(row.name)} took {duration(row.response.mean_ns)}{failed}"
+    return f"{': '.join(filter(None, [took, ', '.join(parts)]))}. "
 
 
 def _times_of_command(usage: Usage) -> list[tuple[str, float | None]]:

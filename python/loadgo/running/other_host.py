@@ -51,8 +51,8 @@ _SSH_SETTINGS = (
     "PermitLocalCommand=no",
 )
 SHARED_NOTE = (
-    "users shared the agent's connection, since a log-in without questions was refused ({reason}): no log-in of theirs "
-    "is part of the load, and sshd holds 8 of them unless its MaxSessions is raised; a key for ssh gives each user a "
+    "all users shared one connection, since ssh could not log each in without a question ({reason}): their log-ins are no "
+    "part of the load, and sshd allows 8 users unless its MaxSessions is raised; a key for ssh gives each user a "
     "connection"
 )
 _OF_ACCOUNT = ("HOME", "SSH_AUTH_SOCK", "KRB5CCNAME")
