@@ -266,7 +266,10 @@ def test_a_host_without_ssh_here_is_told(far: AgentHost) -> None:
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [("size=1m", "there is no room for loadgo's agent"), ("noexec", "programs in the account's cache may not be run there")],
+    [
+        ("size=1m", "there is no room for loadgo's agent"),
+        ("noexec", "programs in the account's cache may not be run there"),
+    ],
 )
 def test_a_full_disk_and_one_without_programs_are_told_with_the_remedy(
     options: str, reason: str, tmp_path: Path

@@ -83,7 +83,7 @@ LISTED_COMMANDS: dict[str, ListedCommand] = {
     ),
     "sweep": ListedCommand(
         "sweep",
-        "Simulates all points of GRID on processes of this host or on a cluster: one Parquet data set, one answer.",
+        "Runs all simulations of GRID on processes of this host or on a cluster: one Parquet data set, one answer.",
     ),
     "merge": ListedCommand(
         "sweep", "Makes one sweep of all its PARTs, the same bytes as if it had been computed as a whole."

@@ -75,9 +75,9 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
     notes = [
         (
             "Mix",
-            "At every load, the cost is that of an interaction in one mix of commands, which is that of all these runs. "
-            "`loadgo compare` of two of them weights commands by the mean of both runs' shares, so its change of CPU "
-            "is another one.",
+            "At every load, the cost is that of an interaction in one mix of commands, that of all these runs. `loadgo "
+            "compare` of two of them weights commands by the mean of both runs' shares, so its change of CPU is "
+            "another one.",
         )
     ]
     if left := left_out(costs.points):

@@ -215,7 +215,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         total_rows=1,
         charts=("cost-rows",),
         absent={TOO_FEW_TEXT: FEW_MEANING},
-        foot="" if factor is None else f"its part: what the row adds to the cost of {scale:,} interactions, all rows in their mix.",
+        foot=f"its part: what the row adds to the cost of {scale:,} interactions." if factor is not None else "",
     )
 
 

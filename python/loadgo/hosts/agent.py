@@ -185,8 +185,8 @@ class Agent:
             if not readable:
                 if self._silence_s() > SILENCE_S:
                     raise AgentSilent(
-                        f"{self.address}: loadgo's agent has not answered for {SILENCE_S:.0f} s: the network is cut, the "
-                        "host hangs, or the agent was stopped there; when it runs again it undoes its work"
+                        f"{self.address}: loadgo's agent has not answered for {SILENCE_S:.0f} s: the network is cut, "
+                        "the host hangs, or the agent was stopped there; when it runs again it undoes its work"
                     )
                 continue
             piece = os.read(stdout, _PIECE_BYTES)
@@ -246,7 +246,8 @@ class Agent:
         cut = "" if self._frames.is_between_frames() else ", in the middle of a frame"
         how = "the connection ended" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
         return AgentLost(
-            f"{self.address}: loadgo's agent was lost before its answer: {how}{cut}{f' ({messages})' if messages else ''}. "
+            f"{self.address}: loadgo's agent was lost before its answer: {how}{cut}"
+            f"{f' ({messages})' if messages else ''}. "
             "It undoes its work there. If it was killed, the next loadgo that connects to that host does"
         )
 

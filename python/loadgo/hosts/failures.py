@@ -147,8 +147,8 @@ def delivery_stalled(address: object, sent_bytes: int, all_bytes: int, silence_s
     """The error for an agent of which the host took `sent_bytes` of `all_bytes`, and then nothing for `silence_s`."""
     taken = f"{sent_bytes:,} of {all_bytes:,} bytes were sent"
     return DeliveryStalled(
-        f"{address}: loadgo's agent could not be copied there: {taken}, and nothing has moved for {silence_s:.0f} s: see whether "
-        "a disk hangs there (`df ~/.cache`) or the network between, and try again"
+        f"{address}: loadgo's agent could not be copied there: {taken}, and nothing has moved for {silence_s:.0f} s: "
+        "see whether a disk hangs there (`df ~/.cache`) or the network between, and try again"
     )
 
 

@@ -281,7 +281,7 @@ def _hosts_missed(facts: RunFacts) -> list[str]:
     instead = f", or allow the loss: `--without-lost {len(missed)}`"
     instead = instead if len(missed) <= facts.most_losses else ""
     return [
-        f"{_loss_in_words(name, lost)} The sessions of its users were ended, and the load was smaller from then on. Run "
+        f"{_loss_in_words(name, lost)} Its users' sessions were ended, and the load was smaller from then on. Run "
         f"again when the host is up{instead}."
         for name, lost in missed.items()
     ]
@@ -295,8 +295,8 @@ def _hosts_tolerated(facts: RunFacts) -> list[str]:
             for name, lost in facts.lost_hosts.items()
         ]
     return [
-        f"{_loss_in_words(name, lost)} The run counts without it, as `--without-lost` allows: the figures have its users "
-        "until then, and the load was smaller from then on."
+        f"{_loss_in_words(name, lost)} The run counts without it, as `--without-lost` allows: the figures have its "
+        "users until then, and the load was smaller from then on."
         for name, lost in facts.lost_hosts.items()
         if lost.tolerated
     ]

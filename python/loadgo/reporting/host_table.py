@@ -59,7 +59,7 @@ def hosts_line(summary: Summary) -> str:
         )
     unlike = unlike_hosts(summary)
     if not unlike:
-        return "No host is surely slower than the others: the 95 % interval of each p90 ÷ that of the others includes 1."
+        return "No host is surely slower than the others: each 95 % interval of p90 ÷ the others' p90 includes 1."
     return f"{unlike} In about 95 of 100 runs the intervals of all hosts are right at once."
 
 

@@ -108,8 +108,7 @@ def _command(summary: Summary) -> str:
     if parts and _holds_the_meters(summary):
         parts[0] += " (the exact meters' own in it included: see Meters)"
     parts += _counts(summary)
-    failed = " and failed" if row.outcomes.errors else ""
-    took = f"{as_code(row.name)} took {duration(row.response.mean_ns)}{failed}"
+    took = f"{as_code(row.name)} took {duration(row.response.mean_ns)}{' and failed' if row.outcomes.errors else ''}"
     return f"{': '.join(filter(None, [took, ', '.join(parts)]))}. "
 
 

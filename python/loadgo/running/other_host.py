@@ -51,7 +51,7 @@ _SSH_SETTINGS = (
     "PermitLocalCommand=no",
 )
 SHARED_NOTE = (
-    "all users shared one connection, since ssh could not log each in without a question ({reason}): their log-ins are no "
+    "all users shared one connection, since ssh could not log each in without a question ({reason}): log-ins are no "
     "part of the load, and sshd allows 8 users unless its MaxSessions is raised; a key for ssh gives each user a "
     "connection"
 )

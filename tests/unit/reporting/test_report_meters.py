@@ -233,7 +233,7 @@ def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:
     one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical))
     made = dataclasses.replace(run, interactions=one, conditions=run.conditions | told)
     text = page(summarize(made, phases="all"), made, width=100)
-    used = r"make took [\d.]+ ms: [\d.]+ ms of processor time, 100 minor faults, 0 major faults, [\d,]+ system calls\. "
+    used = r"`make` took [\d.]+ ms: [\d.]+ ms of processor time, 100 minor faults, 0 major faults, [\d,]+ system calls\. "
     words = used + r"2 processors were 54\.67 % busy over 90\.0 s\."
     assert re.match(words, text.replace("\n", " "))
     assert "Response time" not in text

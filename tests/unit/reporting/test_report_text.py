@@ -17,9 +17,9 @@ from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 SCRIPT = [Work("edit", 0.05), Work("compile", 0.4), Work("print", 0.02)]
 
 AT_80 = """\
-20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
-p90 978 ms over all commands. 3.98 interactions a second; the processors were
-26.6 % busy, 23.9 % for the users.
+20 users; everyone was served: p90 1.27 s for `compile`, the slowest command,
+and p90 978 ms over all commands. 3.98 interactions a second; the processors
+were 26.6 % busy, 23.9 % for the users.
 Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds
 within 3.8 %; no record lost; the host was quiet.
 
@@ -140,7 +140,7 @@ Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
 """
 
 AT_120 = """\
-20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
+20 users; everyone was served: p90 1.27 s for `compile`, the slowest command, and p90 978 ms over all commands. 3.98
 interactions a second; the processors were 26.6 % busy, 23.9 % for the users.
 Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 3.8 %; no record lost; the host
 was quiet.
@@ -284,15 +284,15 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
     seldom = (pl.col("user") == 1) & (pl.col("pass") % 5 == 0)
     few = dataclasses.replace(run, interactions=run.interactions.filter(~of_print | seldom))
     answer_text = answer(summarize(few))
-    assert re.search(r": p50 \S+ m?s for compile, the slowest command, and p90 ", answer_text)
-    assert " for compile, the slowest command, and p90 " in answer(summarize(run))
+    assert re.search(r": p50 \S+ m?s for `compile`, the slowest command, and p90 ", answer_text)
+    assert " for `compile`, the slowest command, and p90 " in answer(summarize(run))
 
 
 def test_a_slow_command_that_is_too_rare_for_a_p90_is_named_as_the_slowest() -> None:
     often = [interaction(user, 2 + 3 * number, 0.2) for user in range(1, 6) for number in range(4)]
     seldom = [interaction(user, 20, 3, command="invoke") for user in range(1, 6)]
     text = answer(summarize(run_of([*often, *seldom])))
-    assert "everyone was served: p50 3.00 s for invoke, the slowest command, and p90 " in text
+    assert "everyone was served: p50 3.00 s for `invoke`, the slowest command, and p90 " in text
 
 
 def test_the_answer_of_a_doubtful_fit_has_no_narrow_bracket() -> None:
