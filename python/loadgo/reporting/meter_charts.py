@@ -153,7 +153,7 @@ def _segments(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _profile(summary: Summary, tables: Tables) -> Chart | None:
-    return _bars("profile", "Where the clock found the processors", data.segment_samples(summary), "samples")
+    return _bars("profile", "Samples of the clock by mapping", data.segment_samples(summary), "samples")
 
 
 def _bars(name: str, heading: str, counted: ChartData, unit: str) -> Chart | None:

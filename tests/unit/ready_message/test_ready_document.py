@@ -81,7 +81,9 @@ def test_a_command_that_failed_is_a_warning_above_its_times_in_every_format() ->
     assert "Trust: low: the warnings above say why" in " ".join(alone.report().split())
     killed = replace(measured_run(), exit_status=None, signal=9)
     some = message(measured_run(), killed).report()
-    assert " ".join(some.split()).startswith("`ls /` failed in 1 of 2 runs (killed by SIGKILL): the times include these.")
+    assert " ".join(some.split()).startswith(
+        "`ls /` failed in 1 of 2 runs (killed by SIGKILL): the times include these."
+    )
     assert "failed" not in message(measured_run()).report()
 
 

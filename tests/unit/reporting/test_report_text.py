@@ -113,10 +113,11 @@ user           CPU   of all time   CPU wait   page wait   disk wait
 
 all 20      38.7 s       27.27 %     68.2 s           0           0
 
-Processors  Others is the rest of the busy time: kernel workers that move
-            terminal bytes, other processes; the kernel counts in ticks,
-            ± 40.0 ms here; the categories are 100.000 % of the wall time.
-            Of non-idle: of all time but iowait and idle.
+Processors  Others: the rest of the busy time, of kernel workers that move
+            terminal bytes and of other processes. The kernel counts time in
+            ticks, ± 40.0 ms here; the categories add up to 100.000 % of the
+            wall time.
+            Of non-idle: the share of all time except iowait and idle.
 Own time    0.15 % of all time was loadgo's own: driver 0.10 %, sampling and
             writing 0.05 %.
 Meters      Time by user is that of the users' interactions, without what ran
