@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _NO_EFFECT_SHARE = 0.0005
 """A factor that differs from 1 by less than this counts as no effect."""
 _NO_INTERACTION = f"No change's factor surely depends on the others by more than {100 * INTERACTION_SHARE:.0f} %."
+_ALONE_AND_LAST = "made first, made last: the factor of the change before all others are made, and after them."
+_DEPENDS = "depends on others"
+"""The heading of the column that marks a change whose factor the other changes alter."""
 _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
 _ELAPSED_MEANING = (
@@ -128,7 +131,7 @@ def _answer(speedup: Speedup) -> str:
     if not moved:
         return f"{change}. No change has an effect."
     effects = in_words([f"{read_factor(cause.factor)} by {cause.name}" for cause in moved])
-    return f"{change}. That is {effects}{', multiplied' if len(moved) > 1 else ''}."
+    return f"{change}. That is {'the product of ' if len(moved) > 1 else ''}{effects}."
 
 
 def _without_intervals(speedup: Speedup) -> tuple[str, ...]:
@@ -166,18 +169,24 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         *([Column("95 % interval", tuple(map(read_interval, intervals)))] if any(intervals) else []),
         Column("made first", (*(read_factor(row.first) for row in rows), ""), spare=1),
         Column("made last", (*(read_factor(row.last) for row in rows), ""), spare=1),
-        *([Column("interacts", (*map(_interacts, rows), ""), spare=2)] if any(row.interacts for row in rows) else []),
+        *([Column(_DEPENDS, (*map(_depends, rows), ""), spare=2)] if any(row.interacts for row in rows) else []),
         Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
     ends = f"{read_amount(caused, caused.before)} to {read_amount(caused, caused.after)}"
-    title = f"Causes: what each change did to {measure_name(caused)} ({ends})"
+    title = f"What each change did to {measure_name(caused)} ({ends})"
     lead = _ELAPSED_MEANING if caused.measure == "elapsed" else ""
-    has_partners = len(rows) > 1 and not any(row.interacts for row in rows)
-    foot = f"Left out: interacts. {_NO_INTERACTION}" if has_partners else ""
+    foot = _columns_in_words(rows)
     return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,), lead=lead, foot=foot)
 
 
-def _interacts(cause: Cause) -> str:
+def _columns_in_words(rows: Sequence[Cause]) -> str:
+    """The lines below a table of causes: the meaning of its columns. Empty for a single change."""
+    if len(rows) < 2:
+        return ""
+    return "\n".join([_ALONE_AND_LAST, *([] if any(row.interacts for row in rows) else [_NO_INTERACTION])])
+
+
+def _depends(cause: Cause) -> str:
     return "yes" if cause.interacts else ""
 
 
@@ -189,10 +198,10 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
             "making the changes (its log-Shapley value).",
         ),
         (
-            "Decomposition",
-            "the change of each meter, from the machine without the changes to the machine with all of them. Its "
-            "factors are not those of the changes. A factor is what one meter's change made of the whole: programs "
-            "×0.9 of the response do not take 0.9 of their own time.",
+            "Meters",
+            "their tables compare the machine without the changes with the machine with all of them. Their factors are "
+            "not those of the changes. A factor is what one meter's change made of the whole: programs ×0.9 of the "
+            "response do not take 0.9 of their own time.",
         ),
     ]
     for caused in speedup.causes:
@@ -201,9 +210,9 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
             bounds = f" ({read_interval(caused.pair.interval)})" if caused.pair.interval else ""
             notes.append(
                 (
-                    "Interaction",
-                    f"{caused.measure}: most between {first} and {second}; together they are "
-                    f"{read_factor(caused.pair.factor)}{bounds} of what they are alone, multiplied.",
+                    "Dependence",
+                    f"of {caused.measure}, most between {first} and {second}: both changes are "
+                    f"{read_factor(caused.pair.factor)}{bounds} of the product of what each is alone.",
                 )
             )
     if speedup.runs < FEWEST_UNITS:

@@ -164,12 +164,9 @@ def _described(side: Side) -> str:
     on = f"{hosts} hosts" if hosts else "a host"
     kind = {"host": on, "machine": "simulated", "printed": "as printed"}[side.kind]
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
-    mark = (
-        f" {EXTRAPOLATED_MARK}"
-        if side.extrapolated or any(note.startswith(EXTRAPOLATION_WORD) for note in side.notes)
-        else ""
-    )
-    return f"{side.name}{mark}, {kind}: {side.title}{runs}"
+    is_extrapolated = side.extrapolated or any(note.startswith(EXTRAPOLATION_WORD) for note in side.notes)
+    part = " (in part extrapolated)" if is_extrapolated else ""
+    return f"{side.name}{part}, {kind}: {side.title}{runs}"
 
 
 def _warnings_of_runs(comparison: Comparison) -> list[str]:
@@ -190,11 +187,10 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
-                f"{number(user.missing)} interactions are extrapolated. What they are in is marked {EXTRAPOLATED_MARK}."
+                f"{number(user.missing)} interactions are extrapolated. Figures that contain them are marked "
+                f"{EXTRAPOLATED_MARK}."
             )
-        warnings += [
-            f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith(EXTRAPOLATION_WORD)
-        ]
+        warnings += [f"{side.name}: {note}" for note in side.notes if note.startswith(EXTRAPOLATION_WORD)]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
 
@@ -264,7 +260,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     if comparison.parts.busy is not None:
         notes.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
     if comparison.chains:
-        notes.append(("Decomposition", "says what the meters moved by; not what each change did: see loadgo speedup."))
+        notes.append(("Meters", "say where a change shows, and not what caused it: `loadgo speedup` finds the causes."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
 

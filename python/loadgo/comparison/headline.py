@@ -34,7 +34,7 @@ _FEWEST_HIDDEN_CONDITIONS = 3
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
-_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
+_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time of day")
 """Conditions that differ from run to run without a change by the experimenter."""
 
 

@@ -51,8 +51,8 @@ class Waterfall(RatioFactors):
     def title(self) -> str:
         """The title of the waterfall."""
         if self.kind == "causes":
-            return f"Causes: what each change did to {measure_name(self)}"
-        return f"Decomposition of {measure_name(self)} by meters, per interaction"
+            return f"What each change did to {measure_name(self)}"
+        return f"Where the change of {measure_name(self)} shows in the meters, for one interaction"
 
     def label(self, step: Step) -> str:
         """The displayed name of a step: a cause keeps the name that it was given."""
