@@ -167,7 +167,7 @@ def _conditions(document: Document, pattern: str) -> dict[str, str]:
         cell = row.cells[index]
         unit = "" if cell.figure is None else cell.figure.unit
         if cell.text:
-            conditions[_CLOCK_CONDITIONS.get(unit) or row.label.strip(" :") or row.name] = cell.text
+            conditions[_CLOCK_CONDITIONS.get(unit) or row.label.strip(" :") or row.name.replace("-", " ")] = cell.text
     return conditions
 
 

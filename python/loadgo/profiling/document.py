@@ -92,8 +92,8 @@ def _warnings(profile: Profile) -> tuple[str, ...]:
 
 def _late_clock_note(functions: Sequence[str]) -> str:
     return (
-        f"samples in {in_words([*map(as_code, functions)])} may be of the kernel's work just before: the clock does not "
-        "tick while interrupts are off."
+        f"samples in {in_words([*map(as_code, functions)])} may be of the kernel's work just before: the clock does "
+        "not tick while interrupts are off."
     )
 
 

@@ -110,7 +110,9 @@ def _tens(least: float, most: float) -> list[float]:
 
 def _primitives(summary: Summary, tables: Tables) -> Chart | None:
     bins, means = data.primitive_times(summary, tables), data.primitive_means(summary)
-    if bins.frame.is_empty():
+    # Where each has one length, as on most simulated machines, the table has it, and the picture says nothing more.
+    is_constant = simulated(summary) and bins.frame["name"].n_unique() == len(bins.frame)
+    if bins.frame.is_empty() or is_constant:
         return None
     named = pl.col("name").replace({name: operation_name(name) for name in bins.frame["name"].unique()})
     short, long = bins.frame["short_s"].to_numpy().min(), bins.frame["long_s"].to_numpy().max()

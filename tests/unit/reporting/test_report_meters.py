@@ -131,7 +131,7 @@ def test_of_a_long_path_its_end_is_shown(summary: Summary, run: Tables) -> None:
 
 def test_what_was_asked_for_is_told_apart_by_command(summary: Summary, run: Tables) -> None:
     text = page(summary, run, top=2)
-    assert "System calls by command (of each the first 2 by time)" in text
+    assert "System calls by command (the first 2 of each, by time)" in text
     assert len(section(text, "System calls by command").splitlines()) == 3 + 2
     assert "System calls (the first 2 of 24 by time)" in text
     assert "10 others" in section(text, "Time by user")

@@ -213,7 +213,7 @@ def test_an_option_that_asks_for_a_detail_shows_it(metered: Tables) -> None:
     assert "Time by process" not in plain
     by = short(metered, by="command")
     assert "Faults by command" in by
-    assert "by command (of each the first 5 by time)" in by
+    assert "by command (the first 5 of each, by time)" in by
     assert "Total time meters in the words of 1973" in short(metered, vocabulary="1973")
     top = short(metered, top=2)
     assert "Time by process" in top
