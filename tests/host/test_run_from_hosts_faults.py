@@ -274,7 +274,7 @@ def test_a_program_that_the_script_needs_is_looked_for_from_the_drivers(far: Age
     (far.folder / "needy.toml").write_text(SCRIPT.replace('["true"]', '["true", "no-such-program"]'))
     words = ["run", "needy.toml", "--on", FAR, "--from", "gens.toml", "--users", "4", "--out", "needy"]
     err = told(far.loadgo(*words, status=2).stderr)
-    assert f"the script needs no-such-program, which {FAR} does not have" in err
+    assert f"the script needs `no-such-program`, which {FAR} does not have" in err
     assert not (far.folder / "needy").exists()
 
 

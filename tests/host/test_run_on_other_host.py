@@ -307,7 +307,7 @@ exec {plain}""")
 def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: AgentHost) -> None:
     (far.folder / "work.toml").write_text(SCRIPT.replace('["cat"]', '["cat", "no-such-program"]'))
     err = far.loadgo(*run_words(), status=2).stderr
-    assert f"the script needs no-such-program, which {FAR} does not have" in err
+    assert f"the script needs `no-such-program`, which {FAR} does not have" in err
     assert not (far.folder / "kept").exists()
 
 

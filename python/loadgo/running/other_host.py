@@ -26,6 +26,7 @@ from loadgo.hosts.failures import (
     shown_clause,
     ssh_failure,
 )
+from loadgo.notation.figures import as_code
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.bundled import Source
 from loadgo.running.far_driving import LogInTrial
@@ -292,7 +293,7 @@ def check_programs(connection: Connection, programs: Sequence[str]) -> None:
     status = _status_in_time(connection, process, late)
     if 0 <= (number := status - _FIRST_MISSING_STATUS) < len(wanted):
         raise Refused(
-            f"the script needs {wanted[number]}, which {connection.address} does not have on the path of its log-in "
+            f"the script needs {as_code(wanted[number])}, which {connection.address} does not have on the path of its log-in "
             f"shell: {remedy_for([wanted[number]], elsewhere=True)}"
         )
 
