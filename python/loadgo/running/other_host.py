@@ -293,8 +293,8 @@ def check_programs(connection: Connection, programs: Sequence[str]) -> None:
     status = _status_in_time(connection, process, late)
     if 0 <= (number := status - _FIRST_MISSING_STATUS) < len(wanted):
         raise Refused(
-            f"the script needs {as_code(wanted[number])}, which {connection.address} does not have on the path of its log-in "
-            f"shell: {remedy_for([wanted[number]], elsewhere=True)}"
+            f"the script needs {as_code(wanted[number])}, which {connection.address} does not have on the path of its "
+            f"log-in shell: {remedy_for([wanted[number]], elsewhere=True)}"
         )
 
 

@@ -66,6 +66,12 @@ def test_the_process_that_died_is_marked_wherever_the_side_is_named(machines: Co
     assert "one of twenty processes ended approximately 80% through the script" in " ".join(page.split())
 
 
+def test_a_printed_date_and_a_time_of_day_are_no_two_conditions_called_time(machines: Comparison) -> None:
+    names = [condition.name for condition in machines.conditions]
+    assert {"date", "time of day"} <= set(names)
+    assert not {"Time", "time"} & set(names)
+
+
 def test_faults_are_told_as_how_many_and_how_long(machines: Comparison) -> None:
     part = next(part for part in machines.parts.parts if part.name == "page fault")
     assert part.each_before == pytest.approx(3.316e6, rel=1e-3)

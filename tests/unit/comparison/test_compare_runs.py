@@ -194,6 +194,9 @@ def test_what_is_extrapolated_is_marked_everywhere(room: Path, dead: Side) -> No
     marked = [line for line in text.splitlines() if "†" in line and "sub-total, pass 3" in line]
     assert marked
     assert not [line for line in text.splitlines() if "†" in line and "sub-total, pass 1" in line]
+    assert "†: with interactions that are extrapolated for a user who died." in text
+    alone = of_sides(side_of(ran(room, 1)), side_of(ran(room, 1)))
+    assert "†" not in alone.report(width=120)
 
 
 def test_records_that_contradict_each_other_are_found(room: Path) -> None:

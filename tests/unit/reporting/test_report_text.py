@@ -6,12 +6,15 @@ import re
 import polars as pl
 import pytest
 from loadgo.documents.as_text import text_document
+from loadgo.documents.formats import ReportFormat
 from loadgo.measures.summary import summarize
 from loadgo.records.prediction import PredictedFigure, Prediction
 from loadgo.records.tables import Tables
 from loadgo.reporting.document import report_document
+from loadgo.reporting.report import render
 from loadgo.reporting.words import answer
 from loadgo.stats.resample import Interval
+from support.printed_rows import without_spans
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 SCRIPT = [Work("edit", 0.05), Work("compile", 0.4), Work("print", 0.02)]
@@ -287,6 +290,13 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
     answer_text = answer(summarize(few))
     assert re.search(r": p50 \S+ m?s for `compile`, the slowest command, and p90 ", answer_text)
     assert " for `compile`, the slowest command, and p90 " in answer(summarize(run))
+
+
+@pytest.mark.parametrize(("format", "name"), [("text", "`run`"), ("md", "`run`"), ("html", "<code>run</code>")])
+def test_a_command_that_is_also_a_word_is_code_in_the_answer_of_every_format(format: ReportFormat, name: str) -> None:
+    made = closed_loop(20, 10, [Work("edit", 0.05), Work("run", 0.4)], think_s=5.0)
+    page = without_spans(str(render(summarize(made), made, format)))
+    assert f" for {name}, the slowest command, and p90 " in " ".join(page.split())
 
 
 def test_a_slow_command_that_is_too_rare_for_a_p90_is_named_as_the_slowest() -> None:
