@@ -236,8 +236,8 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
             is_left_out = any(is_cpu_limit(demand.resource) for demand in basis.demands)
             effect = "the models leave out the waits for them" if is_left_out else "the users' demand is not known"
             notes.append(
-                f"{capitalized(name)} had no idle time with any number of users, although the throughput grew: other work "
-                f"uses what the users leave, so {effect}."
+                f"{capitalized(name)} had no idle time with any number of users, although the throughput grew: other "
+                f"work uses what the users leave, so {effect}."
             )
     for demand in basis.demands:
         if demand.background:
