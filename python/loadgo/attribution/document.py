@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.attribution.results import INTERACTION_SHARE, Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
-from loadgo.decomposition.reading import B_OVER_A, measure_name, read_amount, read_factor, read_interval
+from loadgo.decomposition.reading import B_OVER_A, measure_in_heading, read_amount, read_factor, read_interval
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_name, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
@@ -69,7 +69,10 @@ def speedup_document(speedup: Speedup) -> Document:
     pictures = waterfall_pictures([waterfall for waterfall in waterfalls_of(speedup) if waterfall.measure == measure])
     causes = sorted(enumerate(speedup.causes, 1), key=lambda numbered: numbered[1].measure != measure)
     tables = [
-        *(_causes_table(caused, waterfall_name(number)) for number, caused in causes),
+        *(
+            _causes_table(caused, waterfall_name(number), is_first=caused.measure == measure)
+            for number, caused in causes
+        ),
         *chain_tables(speedup.bookkeeping, first_chart=len(speedup.causes) + 1),
         *([] if cross_check is None else [cross_check]),
     ]
@@ -156,7 +159,9 @@ def _answer_measure(speedup: Speedup) -> str:
     return "response" if "response" in measures or not measures else measures[0]
 
 
-def _causes_table(caused: Caused, chart_name: str) -> Table:
+def _causes_table(caused: Caused, chart_name: str, *, is_first: bool) -> Table:
+    """The factors of the changes of one measure. The first table says what its columns mean."""
+
     def saved(value: float) -> str:
         is_time, sign = caused.unit == "ns", "−" if value > 0 else "+"
         return signed(-value) if is_time else f"{sign}{read_amount(caused, abs(value))}"
@@ -173,17 +178,18 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
     ends = f"{read_amount(caused, caused.before)} to {read_amount(caused, caused.after)}"
-    title = f"What each change did to {measure_name(caused)} ({ends})"
+    title = f"What each change did to {measure_in_heading(caused)} ({ends})"
     lead = _ELAPSED_MEANING if caused.measure == "elapsed" else ""
-    foot = _columns_in_words(rows)
+    foot = _columns_in_words(rows, is_first=is_first)
     return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,), lead=lead, foot=foot)
 
 
-def _columns_in_words(rows: Sequence[Cause]) -> str:
-    """The lines below a table of causes: the meaning of its columns. Empty for a single change."""
+def _columns_in_words(rows: Sequence[Cause], *, is_first: bool) -> str:
+    """The lines below a table of causes, on its columns and on those that are left out. Empty for a single change."""
     if len(rows) < 2:
         return ""
-    return "\n".join([_ALONE_AND_LAST, *([] if any(row.interacts for row in rows) else [_NO_INTERACTION])])
+    none_depends = not any(row.interacts for row in rows)
+    return "\n".join([*([_ALONE_AND_LAST] if is_first else []), *([_NO_INTERACTION] if none_depends else [])])
 
 
 def _depends(cause: Cause) -> str:

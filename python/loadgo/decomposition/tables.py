@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loadgo.decomposition.chains import Chain
-from loadgo.decomposition.reading import B_OVER_A, measure_name, read_amount, read_factor, read_interval
+from loadgo.decomposition.reading import (
+    B_OVER_A,
+    measure_in_heading,
+    measure_name,
+    read_amount,
+    read_factor,
+    read_interval,
+)
 from loadgo.decomposition.roads import DISAGREEMENT_SHARE, Disagreement, Road, disagreeing, slightly_apart
 from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
@@ -98,7 +105,7 @@ def _factors_table(chain: Chain, chart_name: str) -> Table:
         rows.append((f"{len(small)} without effect", read_factor(math.prod(small)), ""))
     rows.append(("all, multiplied", read_factor(chain.ratio), read_interval(chain.interval)))
     table = _ratio_table(
-        f"Where the change of {chain.measure} shows in the meters: all factors", ("factor", B_OVER_A), rows
+        f"Where the change of {measure_in_heading(chain)} shows in the meters: all factors", ("factor", B_OVER_A), rows
     )
     return replace(table, total_rows=1, charts=(chart_name,))
 

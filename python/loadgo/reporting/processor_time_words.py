@@ -315,7 +315,7 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     """Loadgo's own time in a line."""
     used = total_time.account
     if simulated(summary):
-        return "None: a simulated machine is metered from outside of it."
+        return "It takes no time of the machine, which is simulated and metered from outside of it."
     if used.laboratory_ns is None:
         return "Its own time was not measured."
     parts = [

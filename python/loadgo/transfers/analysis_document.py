@@ -299,7 +299,9 @@ def _ends_table(ends: Sequence[Ends]) -> Table:
             Column("95 %", tuple(between(end.receives.interval) for end in ends)),
             Column(
                 "compared",
-                tuple(f"{end.compared} {'sizes' if end.alike else 'at least, all sizes in one'}" for end in ends),
+                tuple(
+                    f"{end.compared} sizes" if end.alike else f"at least {end.compared}, of all sizes" for end in ends
+                ),
                 spare=1,
             ),
         ),

@@ -66,9 +66,8 @@ def test_the_headline_goes_from_a_figure_to_a_figure_by_what_each_change_is_wort
     before, after = duration(told.before), duration(told.after)
     whole = f"Simulated response is {before} without the changes (A) and {after} with all of them (B)"
     interval = f" (95 %: {read_interval(told.interval)})"
-    effects = (
-        f"B is ×{told.after / told.before:.3f} of A{interval}. That is ×{1 / told.causes[0].factor:.3f} by processor"
-    )
+    first = f"×{1 / told.causes[0].factor:.3f} by processor"
+    effects = f"B is ×{told.after / told.before:.3f} of A{interval}. That is the product of {first} and ×"
     assert f"{whole}: {effects}" in words
     assert "by nothing" not in words
 

@@ -305,7 +305,7 @@ def test_a_table_with_a_large_change_has_factors_and_so_has_its_headline() -> No
     table = next(one for one in comparison_tables(comparison) if one.title == "Response time")
     changes = next(column for column in table.columns if column.heading == "change").cells
     assert all(cell.startswith("×") for cell in changes), changes
-    assert "compile (×" in headline(comparison)
+    assert "`compile` (×" in headline(comparison)
     assert "run (×0.5" in headline(comparison)
     assert "%" not in document.answer.partition("(")[2].partition(")")[0]
 

@@ -294,7 +294,7 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
 
 @pytest.mark.parametrize(("format", "name"), [("text", "`run`"), ("md", "`run`"), ("html", "<code>run</code>")])
 def test_a_command_that_is_also_a_word_is_code_in_the_answer_of_every_format(format: ReportFormat, name: str) -> None:
-    made = closed_loop(20, 10, [Work("edit", 0.05), Work("run", 0.4)], think_s=5.0)
+    made = closed_loop(20, 30, [Work("edit", 0.05), Work("run", 0.4)], think_s=5.0)
     page = without_spans(str(render(summarize(made), made, format)))
     assert f" for {name}, the slowest command, and p90 " in " ".join(page.split())
 
@@ -330,5 +330,5 @@ def test_a_command_that_the_shell_does_not_find_is_told_though_its_status_is_acc
     found = [interaction(user, 4, 1, exit_status=1) for user in range(1, 12)]
     first = report(run_of([*missing, *found]), 200).splitlines()[0]
     assert first.startswith("Lines ended with exit status 127, with which a shell says that there is no such command:")
-    assert "3 of frobnicate." in first
+    assert "3 of `frobnicate`." in first
     assert "exit status 127" not in report(run_of(found), 200)
