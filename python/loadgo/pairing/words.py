@@ -124,7 +124,7 @@ def trust(experiment: Experiment) -> str:
         )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
-        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold after any pair, so "
+        "A and B ran in turn, in random order and with the same seeds, and the 95 % intervals hold after any pair, so "
         "the experiment may stop there"
     )
     return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False) + host
@@ -237,7 +237,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
     lines = [
         (
             "Order",
-            f"drawn: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have the same seed.",
+            f"random: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have the same seed.",
         ),
         ("End", f"The experiment ended because {ends[experiment.end]}."),
         (

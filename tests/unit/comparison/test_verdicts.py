@@ -306,7 +306,7 @@ def test_a_table_with_a_large_change_has_factors_and_so_has_its_headline() -> No
     changes = next(column for column in table.columns if column.heading == "change").cells
     assert all(cell.startswith("×") for cell in changes), changes
     assert "`compile` (×" in headline(comparison)
-    assert "run (×0.5" in headline(comparison)
+    assert "`run` (×0.5" in headline(comparison)
     assert "%" not in document.answer.partition("(")[2].partition(")")[0]
 
 
