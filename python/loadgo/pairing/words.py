@@ -237,7 +237,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
     lines = [
         (
             "Order",
-            f"random: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have the same seed.",
+            f"random: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have one seed.",
         ),
         ("End", f"The experiment ended because {ends[experiment.end]}."),
         (
