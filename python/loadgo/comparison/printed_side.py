@@ -39,6 +39,8 @@ _STORED_NAMES = {term.name: name for name, term in CATEGORY_TERMS.items()}
 """The names of categories in tables by those on pages: a user's file may have either."""
 _COMPARABLE_KEYS = ("cpu_s", "elapsed_s", "counts", "charges")
 """Keys of a side of which one, beside the interactions, is enough for a comparison."""
+_CLOCK_CONDITIONS = {"date": "date", "clock time": "time of day"}
+"""Names of printed conditions by unit: one document has the label `Time:` at its dates."""
 
 
 def is_printed(side_name: str) -> bool:
@@ -240,7 +242,10 @@ def _by_stored_name(amounts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _conditions(document: Document, pattern: str | Mapping[str, Any]) -> dict[str, str]:
-    """The cells of a table of conditions, by their rows' labels; or those that stand in the side itself."""
+    """The cells of a table of conditions, by their rows' labels; or those that stand in the side itself.
+
+    Dates and times of day have names of their own.
+    """
     if not pattern:
         return {}
     if isinstance(pattern, Mapping):
@@ -250,9 +255,10 @@ def _conditions(document: Document, pattern: str | Mapping[str, Any]) -> dict[st
     index = next(index for index, printed in enumerate(table.columns) if printed.name == column)
     conditions: dict[str, str] = {}
     for row in table.rows:
-        label = row.label.strip(" :") or row.name
-        if row.cells[index].text:
-            conditions[label] = row.cells[index].text
+        cell = row.cells[index]
+        unit = "" if cell.figure is None else cell.figure.unit
+        if cell.text:
+            conditions[_CLOCK_CONDITIONS.get(unit) or row.label.strip(" :") or row.name.replace("-", " ")] = cell.text
     return conditions
 
 
