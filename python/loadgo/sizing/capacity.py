@@ -24,7 +24,7 @@ from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_dou
 from loadgo.sizing.knobs.knob import parse_class_limits
 from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.narrowing import narrowing_of
+from loadgo.sizing.narrowing import narrowing_of, remedy_of
 from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
@@ -253,13 +253,25 @@ def assemble_capacity(
     first = first_saturation(models)
     outcome = search_result.outcome
     neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal, points, servers)
-    narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
     doubt = doubt_or_reason if isinstance(doubt_or_reason, FitDoubt) else None
+    remedy = remedy_of(outcome, [trial for trial in all_trials if not trial.valid], doubt)
+    narrowing = None if remedy else narrowing_of(outcome, used, goal, lengths.shortest_s)
     stopped = search_result.stopped or (isinstance(doubt_or_reason, NoFitDoubt) and stop.is_set())
-    context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt)
-    answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     has_prices = any(point.cost_user_hour is not None for point in points)
+    context = AnswerContext(
+        first,
+        refused,
+        stopped,
+        neighbours,
+        narrowing,
+        invalid,
+        doubt,
+        tariff=site.tariff.label if has_prices and options.tariff != "default" else "",
+        currency=site.tariff.currency,
+        remedy=remedy,
+    )
+    answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,
         on=site.on,
