@@ -33,7 +33,7 @@ from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.trial_log import trial_record
 from loadgo.sizing.trials import CapacityTrial
 
-_ALIKE = "Neither does any other value over that."
+_ALIKE = "Neither does any other limit over what the host has."
 """What a warning about the largest value says of the others that the host cannot reach."""
 DEFAULT_MOST_TRIALS = 16
 """Largest number of trials by default."""
