@@ -63,13 +63,13 @@ class AnswerContext:
     """The name of the tariff, if the caller chose one: the answer then says what a user's hour costs."""
     currency: str = ""
     remedy: str = ""
-    """What would narrow the answer where more trials would not; else empty."""
+    """A sentence on what would narrow the answer where more trials would not; else empty."""
 
 
 COST_WORDS = "A user's hour costs"
 """The beginning of the sentence on the cost, which the answer has where the caller chose a tariff."""
 MORE_LIKELY = "more likely than not"
-"""What is said where the ends of an interval have no confidence."""
+"""The words in place of a confidence where the ends of an interval have none."""
 _NO_CONTEXT = AnswerContext()
 
 
@@ -299,9 +299,9 @@ def _capacity_in_words(
     """
     users, low = outcome.users, outcome.low
     by_line = ", by the line through all trials" if outcome.crossing is not None and not is_fitted else ""
-    who = f"{people(users)} {'meets' if users == 1 else 'meet'} {target.text}"
+    capacity = f"{people(users)} {'meets' if users == 1 else 'meet'} {target.text}"
     if high is None:
-        return f"Probably {who} ({low:,} or more, with 95 % confidence)."
+        return f"Probably {capacity} ({low:,} or more, with 95 % confidence)."
     values = {point.users: _value_of(point, target) for point in points}
     if low < users and (values.get(users) or 0.0) > target.limit:
         met = max(
@@ -315,7 +315,7 @@ def _capacity_in_words(
     if low == high:
         return f"{people(users)}; with more, {target.text} is missed{'' if _is_met(users, points) else by_line}."
     probably = "" if low == users and _is_met(users, points) else "Probably "
-    return f"{probably}{who} ({low:,} to {high:,}, with 95 % confidence){by_line}."
+    return f"{probably}{capacity} ({low:,} to {high:,}, with 95 % confidence){by_line}."
 
 
 def _is_met(users: int, points: Sequence[LoadPoint]) -> bool:

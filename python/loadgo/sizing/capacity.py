@@ -30,7 +30,7 @@ from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.quiet_host import with_quiet_capacity
-from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits
+from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLengths
 from loadgo.sizing.site import TrialSite, keep_result, max_users_on, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
@@ -259,18 +259,9 @@ def assemble_capacity(
     narrowing = None if remedy else narrowing_of(outcome, used, goal, lengths.shortest_s)
     stopped = search_result.stopped or (isinstance(doubt_or_reason, NoFitDoubt) and stop.is_set())
     has_prices = any(point.cost_user_hour is not None for point in points)
-    context = AnswerContext(
-        first,
-        refused,
-        stopped,
-        neighbours,
-        narrowing,
-        invalid,
-        doubt,
-        tariff=site.tariff.label if has_prices and options.tariff != "default" else "",
-        currency=site.tariff.currency,
-        remedy=remedy,
-    )
+    tariff_label = site.tariff.label if has_prices and options.tariff != "default" else ""
+    context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt, tariff_label)
+    context = replace(context, currency=site.tariff.currency, remedy=remedy)
     answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,
@@ -299,15 +290,19 @@ def assemble_capacity(
             *_unknown_neighbours(site, neighbours),
             *_no_doubt_notes(doubt_or_reason),
         ),
-        each_trial=tuple(
-            trial_record(trial, goal, is_used=_is_used(trial, search_result)) for trial in search_result.in_order
-        ),
+        each_trial=_trial_records(search_result, goal),
         neighbours=neighbours,
         narrowing=narrowing,
         fit_doubt=doubt,
         fit_warnings=site.fit_warnings,
         limit_warnings=site.limit_warnings,
     )
+
+
+def _trial_records(search_result: SearchResult, goal: SearchGoal) -> tuple[TrialRecord, ...]:
+    """The records of all trials, in the order in which they ran."""
+    in_order = search_result.in_order
+    return tuple(trial_record(trial, goal, is_used=_is_used(trial, search_result)) for trial in in_order)
 
 
 def _is_used(trial: CapacityTrial, search_result: SearchResult) -> bool:

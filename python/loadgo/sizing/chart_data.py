@@ -97,7 +97,7 @@ def scale_words(scale: ResponseScale) -> str:
 
 
 def models_in_words(names: Iterable[str]) -> str:
-    """What the drawn models are, in a clause each."""
+    """The meanings of the drawn models, in a clause each."""
     drawn = set(names)
     meanings = [f"{name}: {meaning}" for name, meaning in _MODEL_MEANINGS.items() if name in drawn]
     return f"{capitalized('; '.join(meanings))}." if meanings else ""

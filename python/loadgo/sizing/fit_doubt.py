@@ -80,7 +80,7 @@ class FitDoubt:
 
     @property
     def grounds_in_words(self) -> str:
-        """What the interval is based on, without its ends, in a sentence."""
+        """The grounds of the interval, without its ends, in one or two sentences."""
         left_out = f"; {self.undecided} more, left out, did not decide it" if self.undecided else ""
         alone = ""
         if self.search_low is not None and self.is_wider:
@@ -92,7 +92,7 @@ class FitDoubt:
 
     @property
     def remedy(self) -> str:
-        """What would narrow the interval where more trials would not; else empty."""
+        """A sentence on what would narrow the interval where more trials would not; else empty."""
         return "To narrow it, fit the machine to more runs, or to longer ones." if self.is_wider else ""
 
     @property

@@ -21,7 +21,7 @@ LATE_DRIVER_REMEDY = (
     "More trials from here would be late, too: start loadgo on another machine, with `--on ssh://HOST`. "
     "`loadgo doctor` shows what makes this one late."
 )
-"""What helps where the driver cannot keep up."""
+"""The remedy where the driver cannot keep up."""
 MOST_PROPOSED_TRIALS = 100
 """Instead of more trials than this, the answer proposes a quieter host or a wider interval."""
 
@@ -77,10 +77,9 @@ def narrowing_of(
 
 
 def remedy_of(outcome: SearchOutcome, invalid: Sequence[CapacityTrial], doubt: FitDoubt | None) -> str:
-    """What would narrow the outcome where more trials of this search would not; empty where they would.
+    """A sentence on what would narrow the outcome where more trials would not; empty where they would.
 
-    More trials do not help where the driver cannot keep up (`invalid` are the trials that are not valid), nor where
-    the interval has its width from the fit.
+    They would not where the driver of the `invalid` trials cannot keep up, nor where the fit makes the interval wide.
     """
     if isinstance(outcome, Undecided) and outcome.high is None:
         # Trials with no more users than the lower end are no hindrance: the end above is what is looked for.

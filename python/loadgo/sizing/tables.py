@@ -154,7 +154,7 @@ def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
 
 
 def _line_cell(capacity: Capacity, point: LoadPoint) -> str:
-    """What the line through all trials says about a number of users; empty where the answer comes from no line.
+    """The judgement of a number of users by the line through all trials; empty where the answer comes from no line.
 
     Of a fitted machine it is the line of the machine exactly as fitted.
     """

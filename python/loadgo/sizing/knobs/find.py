@@ -34,7 +34,7 @@ from loadgo.sizing.trial_log import trial_record
 from loadgo.sizing.trials import CapacityTrial
 
 _ALIKE = "Neither does any other limit over what the host has."
-"""What a warning about the largest value says of the others that the host cannot reach."""
+"""The part of a warning about the largest value that is about the others which the host cannot reach."""
 DEFAULT_MOST_TRIALS = 16
 """Largest number of trials by default."""
 RESULT_FILE, RECOMMENDED_FOLDER = "capacity-of-limit.json", "recommended"
