@@ -113,7 +113,8 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     ]
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
-        notes += undecided_notes("these users", capacity_tables(capacity)[0])
+        of_line = "" if capacity.fit_doubt is None else ", on the machine exactly as fitted"
+        notes += undecided_notes("these users", capacity_tables(capacity)[0], of_line)
     if capacity.tariff:
         notes.append(("Tariff", f"a user-hour is priced at {capacity.tariff}."))
     notes += [*_other_work_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]

@@ -91,10 +91,10 @@ def _is_on_one_side(verdict: TargetVerdict) -> bool:
     return not ends.low <= limit <= ends.high
 
 
-def undecided_notes(tried: str, table: Table) -> list[tuple[str, str]]:
-    """Notes on the words of a table for a target that its own trials leave open."""
+def undecided_notes(tried: str, table: Table, of_line: str = "") -> list[tuple[str, str]]:
+    """Notes on the words of a table for a target that its own trials leave open. `of_line` is about the line."""
     cells = {cell for column in table.columns if column.heading == "own trials" for cell in column.cells}
-    notes = [("Own trials", "the trials with one number of users by themselves; the answer comes from all.")]
+    notes = [("Own trials", f"the trials with one number of users by themselves; the answer comes from all{of_line}.")]
     notes = notes if any(column.heading == "all trials" for column in table.columns) else []
     if "undecided" in cells:
         notes.append(("Undecided", f"{UNDECIDED_MEANING.format(tried)}."))
