@@ -24,6 +24,7 @@ from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exact, exacts
+from support.made_knobs import made_knob_capacity
 from support.made_trials import made_trial, slow_share
 
 TARGETS = parse_targets("p90 < 1s")
@@ -153,3 +154,15 @@ def test_the_rent_of_a_whole_machine_is_in_the_cost_of_a_user_hour() -> None:
     words = answer_of(CapacityFound(4, 4, 4, 0, enough=True), points_of([trial], goal), goal, context).in_words
     assert "A user's hour costs $0.025" in words.partition("\n")[0]
     assert "(tariff cloud)." in words
+
+
+def test_a_searched_limit_has_its_confidence_and_the_value_that_its_own_trials_show() -> None:
+    answered = made_knob_capacity()
+    assert answered.interval is not None
+    sure = max(point.value for point in answered.points if point.standing == "met")
+    low, high = (f"{end:.2g}" for end in answered.interval)
+    assert answered.in_words.startswith(
+        f"Probably at most {answered.answer:.2g} processors each ({low} to {high}, with"
+    )
+    assert answered.in_words.endswith(f"The most that kept it in own trials is {sure:g} processors each.")
+    assert "few trials" in answered.report(width=110)
