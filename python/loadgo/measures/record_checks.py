@@ -131,8 +131,8 @@ def _check_interaction_cpu(tables: Tables, stretch: Stretch, total: TotalTime | 
     slack = METER_TOLERANCE * around.total_ns + 2 * TICK_NS * len(around.processors)
     text = (
         f"{duration(charged_ns)} of {duration(around.account.busy_ns)} busy, metered over the "
-        f"{duration(around.span_ns)} from the first line to the last answer ({number(len(around.processors))} processors, "
-        f"{share(around.busy_share)} busy)"
+        f"{duration(around.span_ns)} from the first line to the last answer "
+        f"({number(len(around.processors))} processors, {share(around.busy_share)} busy)"
     )
     return RunCheck(name, "holds" if charged_ns <= around.account.busy_ns + slack else "broken", text)
 

@@ -142,14 +142,13 @@ def _answer_sentence(breakdown: Apart) -> str:
 
 
 def _parts_sentences(kinds: Sequence[Parts]) -> list[str]:
-    """A sentence for each kind of transfers with the processor time of its parts. Of many kinds the table has them."""
-    if len(kinds) > _MOST_KINDS_IN_WORDS:
-        return []
-    told = [(_direction_name(kind), kind.parts) for kind in kinds if kind.parts]
-    return [
-        f"Of what is {name}, {in_words([f'a {part.of} takes {seconds(part.each_s)}' for part in parts])}."
-        for name, parts in told
+    """A sentence with the processor time of each part of each kind of transfers. Of many kinds the table has them."""
+    told = [
+        f"{_direction_name(kind)}, {' + '.join(f'{seconds(part.each_s)} a {part.of}' for part in kind.parts)}"
+        for kind in kinds
+        if kind.parts
     ]
+    return [f"Parts of the processor time: {'; '.join(told)}."] if 0 < len(told) <= _MOST_KINDS_IN_WORDS else []
 
 
 def _load_sentences(breakdown: Apart) -> list[str]:
