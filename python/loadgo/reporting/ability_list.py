@@ -45,7 +45,9 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
     here = list({(ability.name, ability.how): ability for ability in here}.values())
     sections: list[Section] = []
     if missing:
-        sections.append(Points("Missing", tuple(_missing_items(missing))))
+        sections.append(
+            Points("Missing" if _are_absent(missing) else "Missing, or there in part", tuple(_missing_items(missing)))
+        )
     if here and full:
         columns = (
             Column("available", tuple(map(_name, here)), kind="words"),
@@ -98,6 +100,10 @@ def _answer_of_hosts(abilities: Sequence[Ability], place: str) -> str:
     if not parts:
         return f"All {which} have {everything}."
     return f"{whole or 'None'} of the {which} {'has' if whole < 2 else 'have'} {everything}: {', '.join(parts)}."
+
+
+def _are_absent(abilities: Sequence[Ability]) -> bool:
+    return all(_missing_state(ability) == "absent" for ability in abilities)
 
 
 def _is_told(ability: Ability, missing_names: set[str]) -> bool:
