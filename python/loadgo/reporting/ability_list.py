@@ -45,9 +45,8 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
     here = list({(ability.name, ability.how): ability for ability in here}.values())
     sections: list[Section] = []
     if missing:
-        sections.append(
-            Points("Missing" if _are_absent(missing) else "Missing, or there in part", tuple(_missing_items(missing)))
-        )
+        title = "Missing" if _are_absent(missing) else "Missing, or there in part"
+        sections.append(Points(title, tuple(_missing_items(missing))))
     if here and full:
         columns = (
             Column("available", tuple(map(_name, here)), kind="words"),

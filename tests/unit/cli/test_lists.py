@@ -218,7 +218,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     assert lines[:8] == [
         "3 of loadgo's 5 abilities are available here; 1 is missing, 1 is there in part.",
         "",
-        "Missing",
+        "Missing, or there in part",
         "· swap: not here",
         "    why: only root may page to a new device",
         "    remedy: run as root, or word word word word word word word word word word",
