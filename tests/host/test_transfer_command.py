@@ -254,8 +254,10 @@ def test_unix_sockets_count_only_where_there_is_no_network() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_page_fits_and_says_that_both_directions_share_the_cost(width: int) -> None:
-    made = made_of(a_run(200, 300), a_kind("TCP, network", 5 * 10**9, 123_456_789), a_kind("Unix", 9, 9), soft_s=0.2)
-    text = made.report(prices=PRICES, width=width)
+    transfer = made_of(
+        a_run(200, 300), a_kind("TCP, network", 5 * 10**9, 123_456_789), a_kind("Unix", 9, 9), soft_s=0.2
+    )
+    text = transfer.report(prices=PRICES, width=width)
     assert max(map(len, text.splitlines())) <= width
     assert "`fetch` sent 5,000,000,000 bytes and received 123,456,789" in " ".join(text.split())
     assert re.search(
@@ -264,7 +266,7 @@ def test_the_page_fits_and_says_that_both_directions_share_the_cost(width: int) 
     )
     assert "counts twice" not in text
     assert "cannot be divided" in " ".join(text.split())
-    last = command_document(made, PRICES).sections[-1]
+    last = command_document(transfer, PRICES).sections[-1]
     assert isinstance(last, Table)
     assert last.title == "What the processor time of that costs"
 

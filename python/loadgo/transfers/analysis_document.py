@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _SINGULAR = {"contradict themselves": "contradicts itself", "are left out": "is left out"}
 _MOST_KINDS_IN_WORDS = 2
-"""Of more kinds of transfers, the answer does not have the parts: the table does."""
+"""The most kinds of transfers of which the answer has the parts."""
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
 

@@ -14,7 +14,7 @@ from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices, printed_amounts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
-_SMALL_COST = 1e-3
+_SMALL_PRICE = 1e-3
 """A cost below this has so many zeros that nobody reads them. Chosen by hand."""
 _PRECISE_SPLIT_TICKS = 50
 """From this many ticks of the kernel's clock on, the division into user and system time needs no note."""
@@ -81,7 +81,7 @@ def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
 
 def _own_cost(cost: float | None, prices: Prices) -> str:
     """The cost of this one transfer; of a million like it, where one costs next to nothing."""
-    if not cost or cost >= _SMALL_COST:
+    if not cost or cost >= _SMALL_PRICE:
         return f"this transfer cost {money(cost, prices.currency)}"
     return f"a million such transfers cost {money(cost, prices.currency, 10**6)}"
 

@@ -12,7 +12,7 @@ from loadgo.transfers.prices import Prices, printed_amounts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
 _HOUR_S = 3600.0
-_LEAST_PRINTED_COST = 1e-3
+_LEAST_PRINTED_PRICE = 1e-3
 """A million bits that cost less have so many zeros that nobody reads them. Chosen by hand."""
 
 
@@ -32,7 +32,7 @@ class PricedAmount:
 def priced_amount(breakdown: Apart) -> PricedAmount:
     """A million bits, as RFC 392 had it; or gigabytes, as other transfers have them, where a million bits are cheap."""
     costs = [megabit_cost(group, breakdown.prices) for _, _, group in transfer_groups(breakdown)]
-    if min((cost for cost in costs if cost), default=0.0) >= _LEAST_PRINTED_COST:
+    if min((cost for cost in costs if cost), default=0.0) >= _LEAST_PRINTED_PRICE:
         return PricedAmount(BITS_PER_MEGABIT, "a million bits")
     times = BITS_PER_GIGABYTE / BITS_PER_MEGABIT
     amounts = printed_amounts(None if cost is None else cost * times for cost in costs)

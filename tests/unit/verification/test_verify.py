@@ -64,18 +64,6 @@ def test_a_good_run_holds_and_each_of_its_files_is_checked(good: Path) -> None:
     assert {file.name for file in verification.files} == {file.name for file in good.iterdir()}
 
 
-def test_the_answer_says_what_of_an_unsigned_run_is_not_proven(good: Path, tmp_path: Path) -> None:
-    moved = Path(shutil.copytree(good, tmp_path / "received"))
-    verification = loadgo.verify(moved)
-    holds = len(verification.of("holds"))
-    words = " ".join(str(verification.report("text", width=100)).split())
-    assert words.startswith(
-        f'Run "received" (recorded as "run") holds as far as can be checked: nothing is wrong in {holds} checks. '
-        "Nobody signed it, so a change made on purpose could not be seen."
-    )
-    assert "Trust: moderate: a change made on purpose could not be detected." in words
-
-
 def test_the_hashes_are_those_of_sha256sum(good: Path) -> None:
     printed = subprocess.run(
         ["sha256sum", *sorted(path.name for path in good.iterdir())], cwd=good, capture_output=True
@@ -206,21 +194,6 @@ def test_records_that_contradict_themselves_do_not_hold(run: Path, change: pl.Ex
     verification = loadgo.verify(run)
     assert any(name in broken for broken in broken_names(verification)), verification.checks
     assert "interactions.parquet" not in broken_names(verification)
-
-
-def test_a_run_of_an_earlier_version_is_not_checkable_and_says_so() -> None:
-    verification = loadgo.verify(RUNS / "reported" / "live-exact")
-    assert verification.holds
-    (tables,) = [check for check in verification.checks if check.name == "the tables"]
-    assert tables.verdict == "not checkable"
-    assert "an earlier loadgo recorded the run" in tables.text
-    words = " ".join(str(verification.report("text", width=120)).split())
-    assert "Trust: moderate: a later change of the tables and script.toml could not be detected." in words
-    assert "files are as they were recorded" not in words
-    assert words.startswith(
-        'Run "live-exact" holds as far as can be checked: nothing is wrong in 10 checks. The tables and script.toml '
-        "have no checksums, and nobody signed it, so a change could not be seen."
-    )
 
 
 def test_a_run_that_was_killed_does_not_hold(tmp_path: Path) -> None:
