@@ -186,6 +186,7 @@ def test_a_report_opens_with_its_charts_and_cannot_reach_the_list(browser: Brows
     with opened(browser, address) as page:
         row(page, "0007").get_by_role("link").click()
         page.wait_for_url("**/report?*")
+        assert page.inner_text("main p").startswith("Laboratory: "), "the page says which run it is of"
         drawn(page)
         assert page.evaluate("self.origin") == "null"
         assert "compile" in page.inner_text("main")

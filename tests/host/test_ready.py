@@ -210,7 +210,7 @@ def test_an_interval_needs_six_runs_and_covers_the_median_in_95_percent() -> Non
     assert [interval_rank(count) for count in (1, 5, 6, 8, 9, 20, 50)] == [None, None, 1, 1, 2, 6, 18]
     assert spread_of([3.0, 1.0, 2.0]) == spread_of([1.0, 2.0, 3.0])
     assert spread_of([]).median is None
-    assert "too few" in ready("-n", "2", "--", "true")
+    assert "There is no 95 % interval" in ready("-n", "2", "--", "true")
 
 
 def test_what_a_command_leaves_running_is_told_and_lives_on(tmp_path: Path) -> None:

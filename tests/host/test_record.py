@@ -222,7 +222,7 @@ def test_a_cast_comes_from_the_standard_input_too(tmp_path: Path) -> None:
     code = "import sys, loadgo; print(loadgo.record(sys.argv[1], from_cast='-'))"
     command = [sys.executable, "-c", code, str(tmp_path / "a.toml")]
     result = subprocess.run(command, input=V3, capture_output=True, text=True, check=True)
-    assert "1 lines, think p50 2 s of 1, typing 4 chars/s" in result.stdout
+    assert "Think time 2 s (median of 1); typing 4 chars/s" in result.stdout
 
 
 def test_a_malformed_cast_is_refused_with_file_and_line(tmp_path: Path) -> None:

@@ -86,13 +86,21 @@ def _given(request: Request, name: str) -> str:
 def _document(make: Callable[[Request], str], request: Request) -> Response:
     """A document of runs; a page with the reason where it cannot be made."""
     try:
-        content, status = make(request), 200
+        content, status = _labelled(make(request), request), 200
     except (LoadgoError, OSError, ValueError, TypeError, KeyError, pl.exceptions.PolarsError) as error:
         content, status = _reason_page(error_in_words(error)), 404 if isinstance(error, BadRun) else 400
     headers = page_headers(DOCUMENT_POLICY)
     # A browser refuses a page that is both in a sandbox and alone with its origin.
     del headers["cross-origin-opener-policy"]
     return Response(content, status, headers=headers, media_type="text/html")
+
+
+def _labelled(page: str, request: Request) -> str:
+    """The page with a line that says what it is of. Its sandbox may not ask for the list, so a link could not."""
+    values = [request.query_params.get(name, "") for name in ("run", "a", "b", "name", "figure")]
+    subject = " and ".join(filter(None, values))
+    label = f'<p style="color:GrayText">Laboratory: {escape(plain(subject))}. The list is one page back.</p>'
+    return page.replace("<main>", f"<main>\n{label}", 1)
 
 
 def _reason_page(reason: str) -> str:

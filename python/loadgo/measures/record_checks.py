@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 CheckVerdict = Literal["holds", "broken", "cannot be told"]
 
 CATEGORIES_CHECK = "the categories add up to the total time"
-OWNERS_CHECK = "the owners' time is at most the busy time"
-SHARE_CHECK = "CPU is at most elapsed × share"
+OWNERS_CHECK = "users and loadgo took no more than the busy time"
+SHARE_CHECK = "interactions took no more than the busy time around them"
 LITTLE_CHECK, DRIVER_CHECK = "Little's law", "the driver was not the bottleneck"
 LOSSES_CHECK = "nothing is lost"
 CHECKS_WITH_WARNINGS = (LITTLE_CHECK, DRIVER_CHECK, LOSSES_CHECK)
@@ -95,7 +95,7 @@ def _check_categories(total: TotalTime | None) -> RunCheck:
     slack = METER_TOLERANCE * total.wall_ns + (
         2 * TICK_NS * len(total.processors) if total.kind == "kernel's ticks" else 0
     )
-    text = f"{duration(total.total_ns)} in categories, {duration(total.wall_ns)} of all processors"
+    text = f"{duration(total.total_ns)} in categories; the processors together had {duration(total.wall_ns)}"
     return RunCheck(name, "holds" if abs(total.total_ns - total.wall_ns) <= slack else "broken", text)
 
 
@@ -112,8 +112,11 @@ def _check_owners(tables: Tables, stretch: Stretch, total: TotalTime | None) -> 
     busy = max(total.account.busy_ns, before.account.busy_ns if before else 0)
     owned_ns = total.account.busy_ns - total.account.unattributed_ns
     slack = total.account.resolution_ns + METER_TOLERANCE * total.total_ns
-    unattributed = duration(max(total.account.unattributed_ns, 0))
-    text = f"busy {duration(total.account.busy_ns)}, of it {unattributed} unattributed"
+    others_ns = max(total.account.unattributed_ns, 0)
+    text = (
+        f"{duration(max(owned_ns, 0))} of {duration(total.account.busy_ns)} busy in the phase of the figures; "
+        f"the rest, {duration(others_ns)}, belongs to neither"
+    )
     return RunCheck(name, "holds" if owned_ns <= busy + slack else "broken", text)
 
 
@@ -127,8 +130,9 @@ def _check_interaction_cpu(tables: Tables, stretch: Stretch, total: TotalTime | 
         return RunCheck(name, "cannot be told", "the time of the processors, or of every interaction, is not known")
     slack = METER_TOLERANCE * around.total_ns + 2 * TICK_NS * len(around.processors)
     text = (
-        f"interactions {duration(charged_ns)}; {duration(around.span_ns)} × {number(len(around.processors))} "
-        f"processors × {share(around.busy_share)} busy = {duration(around.account.busy_ns)}"
+        f"{duration(charged_ns)} of {duration(around.account.busy_ns)} busy, metered over the "
+        f"{duration(around.span_ns)} from the first line to the last answer "
+        f"({number(len(around.processors))} processors, {share(around.busy_share)} busy)"
     )
     return RunCheck(name, "holds" if charged_ns <= around.account.busy_ns + slack else "broken", text)
 
@@ -151,24 +155,24 @@ def _check_littles_law(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> 
     open_load = tables.conditions.get("load", {}).get("model") == "open"
     audit = little_open(tables.sessions, stretch) if open_load else little_closed(rows, tables.sessions, stretch)
     if audit is None or audit.verdict == "too short to tell":
-        return RunCheck(LITTLE_CHECK, "cannot be told", "too short to tell")
+        return RunCheck(LITTLE_CHECK, "cannot be told", "the run is too short to tell")
     text = f"{audit.law}: {digits(audit.measured)} users by the sessions, {digits(audit.computed)} by the law"
     return RunCheck(f"{LITTLE_CHECK}, {audit.law}", audit.verdict, text)
 
 
 def _check_order(rows: pl.DataFrame) -> RunCheck:
     """Checks that no line is ready, or has output, before it was sent."""
-    name = "times are in order"
+    name = "no output and no answer comes before its line"
     answered = rows.filter(IS_ANSWERED)
     first = pl.col("first_output_ns").is_not_null() & (pl.col("first_output_ns") < pl.col("sent_ns"))
     disordered = answered.filter((pl.col("ready_ns") < pl.col("sent_ns")) | first)
-    text = f"{number(len(disordered))} of {number(len(rows))} interactions have output before they were sent"
+    text = f"{number(len(disordered))} such of {counted(len(rows), 'interaction')}"
     return RunCheck(name, "broken" if len(disordered) else "holds", text)
 
 
 def _check_usage(tables: Tables, rows: pl.DataFrame) -> RunCheck:
     """Checks that processor time fits into the response times on all processors, which finds a wrong unit."""
-    name = "usage fits into responses"
+    name = "processor time fits into the response times"
     processors = _processors_of_one(tables)
     resolution = int(tables.conditions.get("usage", {}).get("cpu_resolution_ns", 1))
     waits = pl.sum_horizontal("paging_wait_ns", "io_wait_ns", ignore_nulls=True)

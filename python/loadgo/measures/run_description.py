@@ -48,6 +48,8 @@ class RunDescription:
     """The hosts of several that were lost, by name."""
     hosts: int = 0
     """Number of hosts of a run, or of a metering, of several; 0 for any other."""
+    command_line: tuple[str, ...] = ()
+    """The words of the command that recorded it; empty if they are not known."""
     users_run: str = ""
     """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
@@ -75,5 +77,6 @@ def describe_run(tables: Tables) -> RunDescription:
         usage=description.get("usage", {}),
         lost_hosts=lost_hosts(description),
         hosts=len(hosts_of_run(description)),
+        command_line=tuple(map(str, description.get("command", ()))),
         users_run=tables.users_run,
     )

@@ -62,7 +62,7 @@ def divide(sessions: Sequence[ObservedSession]) -> Division:
     border_ns = math.exp((logs[place - 1] + logs[place]) / 2)
     return Division(
         (SessionClass("light", tuple(ordered[:place])), SessionClass("heavy", tuple(ordered[place:]))),
-        f"two classes: heavy sessions use more than {border_ns / 1e6:.3g} ms of processor time a command",
+        f"two classes of sessions: the heavy ones use more than {border_ns / 1e6:.3g} ms of processor time a command",
     )
 
 

@@ -6,7 +6,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, joined, number, people, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, counted, duration, joined, number, people, plain, seconds, share
 from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, SourceRead, ThinkTimes, UserGroup
 from loadgo.observation.stand_in_jobs import StandInJob
 
@@ -41,29 +41,39 @@ def observation_document(observation: Observation) -> Document:
         answer=_answer(observation),
         trust=_trust(observation),
         warnings=observation.warnings,
-        about=tuple(_source_line(source) for source in observation.sources),
+        about=tuple(_source_line(source, _commands(observation)) for source in observation.sources),
         sections=(_group_table(observation), _command_table(observation), _known_table(observation)),
         notes=tuple(("Left out", text) for text in observation.notes),
     )
 
 
 def _answer(observation: Observation) -> str:
-    commands = sum(group.commands for group in observation.groups)
     think = observation.think
-    thinking = (
-        f"think time {think.law if len(think.law) < _FIGURE_CHARS else duration(think.mean_ns)}"
-        if think
-        else ("think times not known")
+    if think is None:
+        thinking = "Think times are not known."
+    elif len(think.law) < _FIGURE_CHARS:
+        thinking = f"Think time: {think.law}, from {counted(think.measured, 'pause')}."
+    else:
+        thinking = f"Think time: {duration(think.mean_ns)} on average, from {counted(think.measured, 'pause')}."
+    place = (
+        "The script is in no file." if observation.path is None else f"The script is in {plain(str(observation.path))}."
     )
     return (
-        f"{counted(commands, 'command')} of {people(observation.people)} in {counted(observation.sessions, 'session')} "
-        f"over {seconds(observation.span_s)}: {observation.division}; {thinking}."
+        f"{place} It is of {counted(_commands(observation), 'command')} of {people(observation.people)} in "
+        f"{counted(observation.sessions, 'session')} over {seconds(observation.span_s)}, in {observation.division}. "
+        f"{thinking}"
     )
 
 
-def _source_line(source: SourceRead) -> str:
+def _commands(observation: Observation) -> int:
+    return sum(group.commands for group in observation.groups)
+
+
+def _source_line(source: SourceRead, commands: int) -> str:
     unit = "process" if source.kind == "process accounting" else "timed line"
     plural = f"{number(source.records)} {unit}{'' if source.records == 1 else 'es' if unit == 'process' else 's'}"
+    if source.kind == "process accounting" and source.records != commands:
+        plural += f", of which {number(commands)} are commands; the others are shells, or the notes name them"
     return f"The {source.use} are from {source.kind}: {plural}."
 
 
@@ -78,11 +88,13 @@ def _trust(observation: Observation) -> str:
     elif hidden > _COARSE_SHARE:
         against.append(f"processes are counted in steps of 10 ms, so processor times may be {share(hidden)} larger")
     else:
-        grounds.append(f"processor times are the kernel's, and at most {share(hidden)} larger")
+        grounds.append(
+            f"the kernel counted the processor times, and rounding hides at most {share(hidden)} of their sum"
+        )
     if observation.think is None:
         against.append("think times are not known")
     elif observation.think.is_upper_bound:
-        against.append("think times have the responses in them")
+        against.append("think times include the response times, so they are too long")
     return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(observation.warnings))
 
 
@@ -101,7 +113,7 @@ def _group_table(observation: Observation) -> Table:
         Column("users", tuple(number(group.people) for group in groups)),
         Column("commands", tuple(number(group.commands) for group in groups)),
         Column("a session", tuple(number(group.commands_per_session) for group in groups)),
-        Column("CPU a command", tuple(duration(group.cpu_ns) for group in groups)),
+        Column("CPU a command", tuple(_group_cpu(observation, group) for group in groups)),
     )
     return Table("Classes", columns)
 
@@ -115,18 +127,37 @@ def _command_table(observation: Observation) -> Table:
         Column("runs", tuple(number(row.count) for row in rows)),
         Column("share", tuple(share(row.share) for row in rows)),
         Column("CPU", tuple(_cpu(row) for row in rows)),
-        Column("CPU p90", tuple(duration(row.cpu_p90_ns) for row in rows), spare=1),
+        Column("CPU p90", tuple(_cpu_p90(row) for row in rows), spare=1),
         Column("elapsed", tuple(duration(row.elapsed_ns) for row in rows), spare=2),
         Column("faults", tuple(number(row.faults_minor) for row in rows), spare=3),
         Column("processes", tuple(number(row.processes) for row in rows), spare=4),
     )
+    of_class = " share: of the commands of the class." if has_classes else ""
     return Table(
-        "Commands", columns, foot="CPU is a mean, between the time that is counted and what rounding may hide."
+        "Commands",
+        columns,
+        foot=f"CPU is a mean: from the time that was counted to that with all that rounding down may hide.{of_class}",
     )
 
 
 def _cpu(row: ObservedCommand) -> str:
     return NOT_MEASURED if row.cpu_ns is None else joined(duration(row.cpu_ns), duration(row.cpu_most_ns))
+
+
+def _group_cpu(observation: Observation, group: UserGroup) -> str:
+    """The mean processor time of a command of a class: the counted time, to that with what rounding may hide."""
+    rows = [row for row in observation.commands if row.group == group.name and row.cpu_most_ns is not None]
+    if group.cpu_ns is None or not rows:
+        return duration(group.cpu_ns)
+    most_ns = sum((row.cpu_most_ns or 0) * row.count for row in rows) / sum(row.count for row in rows)
+    return joined(duration(group.cpu_ns), duration(max(most_ns, group.cpu_ns)))
+
+
+def _cpu_p90(row: ObservedCommand) -> str:
+    """The quantile; where nothing was counted, what rounding may hide."""
+    if row.cpu_p90_ns == 0 and row.cpu_most_ns:
+        return f"< {duration(row.cpu_most_ns - (row.cpu_ns or 0))}"
+    return duration(row.cpu_p90_ns)
 
 
 def _known_table(observation: Observation) -> Table:

@@ -11,7 +11,7 @@ from loadgo.documents.signs import cut
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import as_code, counted, in_words, seconds, share
-from loadgo.profiling.profile import KERNEL_SEGMENT, UNKNOWN_SEGMENT, Frame, Profile, Segment, Stack
+from loadgo.profiling.profile import CALLERLESS_SHARE, KERNEL_SEGMENT, UNKNOWN_SEGMENT, Frame, Profile, Segment, Stack
 from loadgo.profiling.summary import FunctionSamples, ProfileSummary, function_samples, summary_of
 
 SHOWN_MAPPINGS = 12
@@ -34,12 +34,10 @@ _NO_SYMBOLS_NOTE = (
 )
 LATE_CLOCK_FUNCTIONS = frozenset({"_raw_spin_unlock_irqrestore", "_raw_spin_unlock_irq", "exc_page_fault"})
 """Functions of the kernel that allow interrupts again, so that they have samples of what ran before them."""
-_CALLERLESS_SHARE = 0.25
-"""Share of samples without a caller from which the answer says so. Chosen by hand."""
 _UNNAMED_SHARE = 0.1
 """Share of samples without a function's name from which the functions are trusted less. Chosen by hand."""
 _ERROR_FOOT = "±: twice the standard error of the share."
-_CALLS_FOOT = "in calls: samples in the function, or in what it called."
+_CALLS_FOOT = f"{_ERROR_FOOT} with its calls: samples in the function itself, and in all that it called."
 MOST_SUBJECT_CHARS = 60
 """Largest number of characters of a profiled command."""
 
@@ -210,7 +208,7 @@ def _name_sentence(profile: Profile, summary: ProfileSummary) -> str:
 def _callers_sentence(profile: Profile, summary: ProfileSummary) -> list[str]:
     """A warning that the stacks are no call tree, where many samples have no caller; else empty."""
     without = summary.callerless / summary.samples
-    if not profile.stacks or without < _CALLERLESS_SHARE or summary.samples < FEWEST_SAMPLES:
+    if not profile.stacks or without < CALLERLESS_SHARE or summary.samples < FEWEST_SAMPLES:
         return []
     return [
         f"Of {share(without)} of the samples the caller is not known, so the flame graph has their functions side by "
@@ -248,12 +246,13 @@ def _sample_columns(profile: Profile, counts: Sequence[int]) -> tuple[Column, ..
 
 
 def _function_table(profile: Profile, functions: Sequence[FunctionSamples]) -> Table | None:
-    """Samples in each function itself, and in it with the functions that it called (`in calls`)."""
+    """Samples in each function itself, and in it with the functions that it called."""
     columns = (
         Column("function", tuple(one.function for one in functions)),
         Column("mapping", tuple(_file_name(one.segment) for one in functions), kind="name"),
         *_sample_columns(profile, [one.samples for one in functions]),
-        Column("in calls", tuple(f"{one.samples_in_calls:,}" for one in functions)),
+        Column("±", tuple(share(2 * profile.off(one.samples)) for one in functions)),
+        Column("with its calls", tuple(f"{one.samples_in_calls:,}" for one in functions)),
     )
     return Table("By function", columns, name_width=None, foot=_CALLS_FOOT) if functions else None
 

@@ -11,7 +11,7 @@ from loadgo.documents.document import Document
 from loadgo.documents.short_names import name_forms, short_name
 from loadgo.notation.figures import counted, plain, share
 from loadgo.profiling.call_tree import CallName, CallTree, call_trees
-from loadgo.profiling.profile import Profile
+from loadgo.profiling.profile import CALLERLESS_SHARE, Profile
 
 MOST_LEGEND_CHARS = 40
 """Largest number of characters of a mapping in the legend."""
@@ -26,6 +26,7 @@ def html_profile(profile: Profile, document: Document) -> str:
         template("flame.css", __name__),
         code=[template("flame.js", __name__)] if trees else [],
         has_calls=bool(trees),
+        heading=_heading(profile),
         caption=_caption(profile, trees),
         calls=Markup(json_in_html(flame_data(profile, trees))),
     )
@@ -63,6 +64,14 @@ def _name_entry(name: CallName, segments: list[str]) -> dict[str, Any]:
     if name.segment is None:
         return {"forms": [plain(name.text)], "segment": -1}
     return {"forms": list(name_forms(plain(name.text))), "segment": segments.index(name.segment)}
+
+
+def _heading(profile: Profile) -> str:
+    """The heading of the picture: where many samples have no caller, it is no call tree."""
+    samples = sum(stack.samples for stack in profile.stacks)
+    without_caller = sum(stack.samples for stack in profile.stacks if len(stack.frames) == 1)
+    is_tree = without_caller < CALLERLESS_SHARE * samples
+    return "Flame graph" if is_tree else "Flame graph, with the callers as far as they are known"
 
 
 def _caption(profile: Profile, trees: tuple[CallTree, ...]) -> str:

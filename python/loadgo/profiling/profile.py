@@ -32,6 +32,8 @@ DEFAULT_DURATION_S = 10.0
 """Length of the profile of a host, if none is given."""
 INTERRUPTED_STATUS = 130
 """Exit status after an interrupt."""
+CALLERLESS_SHARE = 0.25
+"""Share of samples without a caller from which the answer says so. Chosen by hand."""
 KERNEL_SEGMENT = "[kernel]"
 UNKNOWN_SEGMENT = "[unknown]"
 """The name of addresses without a known mapping."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from loadgo.documents.document import Document, Remarks
@@ -10,7 +11,15 @@ from loadgo.hosts.address import HERE_NAME
 from loadgo.measures.trust import WIDE_SHARE, Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, digits, duration, joined, money, number, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, READY_FIGURES, FigureSpread, Ready
-from loadgo.ready_message.remarks import FIGURE_LABELS, end_of, ready_warnings, remarks, short_command, waiting_warnings
+from loadgo.ready_message.remarks import (
+    FIGURE_LABELS,
+    all_failed,
+    end_of,
+    ready_warnings,
+    remarks,
+    short_command,
+    waiting_warnings,
+)
 
 if TYPE_CHECKING:
     from loadgo.running.command_run import CommandRun, Stage
@@ -21,7 +30,7 @@ _LABEL_CHARS = 23
 
 
 def ready_text(ready: Ready, *, width: int | None = None, color: bool = False) -> str:
-    """The ready message as text, by default as wide as its message in a line needs."""
+    """The ready message as text, by default as wide as its message in a line needs, but no wider than the terminal."""
     from loadgo.documents.as_text import text_document
 
     return text_document(ready_document(ready), width=width or _text_chars(ready), color=color)
@@ -30,7 +39,8 @@ def ready_text(ready: Ready, *, width: int | None = None, color: bool = False) -
 def _text_chars(ready: Ready) -> int:
     from rich.cells import cell_len
 
-    return max(TEXT_CHARS, *map(cell_len, _message(ready)))
+    needed = max(map(cell_len, _message(ready)))
+    return max(TEXT_CHARS, min(needed, get_terminal_size((needed, 24)).columns))
 
 
 def ready_document(ready: Ready) -> Document:
@@ -60,7 +70,7 @@ def _trust(ready: Ready) -> str:
         against.append(f"the median real time is known only as {spread}")
     if any(run.ready_wait_ns is None for run in ready.runs):
         against.append("it is not known whether it waited for a processor")
-    grounds = [] if waiting_warnings(ready) else ["it did not wait for a processor for long"]
+    grounds = [] if waiting_warnings(ready) or all_failed(ready) else ["it did not wait for a processor for long"]
     grounds = grounds if all(run.ready_wait_ns is not None for run in ready.runs) else []
     return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(ready_warnings(ready)))
 
@@ -132,24 +142,30 @@ def _tables(ready: Ready) -> list[Table]:
 
 def _spread_table(ready: Ready, stage: Stage) -> Table:
     """Several runs of one stage: each figure's median with its interval, and its extremes."""
-    spreads = [(figure, ready.spread(figure, stage)) for figure in READY_FIGURES]
+    spreads = [(figure, ready.spread(figure, stage)) for figure in _figures(ready)]
+    intervals = Column("95 % interval", tuple(_interval(ready, *spread) for spread in spreads), chars=23)
     columns = (
         _labels(ready),
         _medians(ready, stage, "median", chars=10),
-        Column("95 % interval", tuple(_interval(ready, *spread) for spread in spreads), chars=23),
+        *([intervals] if len(ready.counted(stage)) >= FEWEST_INTERVAL_RUNS else []),
         Column("least", tuple(_shown(ready, figure, spread.least) for figure, spread in spreads), chars=10),
         Column("most", tuple(_shown(ready, figure, spread.most) for figure, spread in spreads), chars=10),
     )
     return Table(f"{stage}:" if stage != ONLY_STAGE else "", columns, as_printed=True)
 
 
+def _figures(ready: Ready) -> tuple[str, ...]:
+    """The figures that are shown. What a million failures cost nobody wants to know."""
+    return tuple(figure for figure in READY_FIGURES if figure != "cost" or not all_failed(ready))
+
+
 def _labels(ready: Ready) -> Column:
-    labels = tuple(_cost_label(ready) if figure == "cost" else FIGURE_LABELS[figure] for figure in READY_FIGURES)
+    labels = tuple(_cost_label(ready) if figure == "cost" else FIGURE_LABELS[figure] for figure in _figures(ready))
     return Column("", labels, kind="words", chars=_LABEL_CHARS)
 
 
 def _medians(ready: Ready, stage: Stage, heading: str, *, chars: int) -> Column:
-    medians = (_shown(ready, figure, ready.spread(figure, stage).median) for figure in READY_FIGURES)
+    medians = (_shown(ready, figure, ready.spread(figure, stage).median) for figure in _figures(ready))
     return Column(heading, tuple(medians), chars=chars)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 import signal
 import textwrap
-from statistics import median
 from typing import TYPE_CHECKING
 
 from loadgo.hosts.address import HERE_NAME
-from loadgo.notation.figures import NOT_MEASURED, as_code, plain, share, size
+from loadgo.notation.figures import NOT_MEASURED, as_code, duration, plain, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, Ready
 
 if TYPE_CHECKING:
@@ -65,8 +64,14 @@ def _failures(ready: Ready) -> list[str]:
         return []
     command, end = as_code(short_command(ready)), end_of(failures[0])
     if len(failures) == len(counted_runs):
-        return [f"{command} failed ({end}): these times are of the failure."]
+        return [f"{command} failed ({end}): these times are of failing, not of succeeding."]
     return [f"{command} failed in {len(failures)} of {len(counted_runs)} runs ({end}): the times include these."]
+
+
+def all_failed(ready: Ready) -> bool:
+    """Whether each run that counts failed. What a million failures cost is then left out."""
+    counted_runs = [run for stage in ready.stages for run in ready.counted(stage)]
+    return bool(counted_runs) and all(run.status for run in counted_runs)
 
 
 def short_command(ready: Ready) -> str:
@@ -88,20 +93,15 @@ def waiting_warnings(ready: Ready) -> list[str]:
 
 
 def _waiting(ready: Ready, stage: Stage) -> list[str]:
-    waits = [
-        run.ready_wait_ns / run.real_ns
-        for run in ready.counted(stage)
-        if run.ready_wait_ns is not None and run.real_ns and run.cpu_ns is not None
-    ]
-    part = float(median(waits)) if waits else 0.0
-    if part <= _WAITING_SHARE:
+    waited_ns, real_ns = ready.spread("ready_wait_ns", stage).median, ready.spread("real_ns", stage).median
+    if not waited_ns or not real_ns or waited_ns / real_ns <= _WAITING_SHARE:
         return []
     of_stage = "" if stage == ONLY_STAGE else f"{stage}: "
-    how = "In the median run, the" if len(waits) > 1 else "The"
+    medians = " (medians)" if len(ready.counted(stage)) > 1 else ""
     return [
-        f"{of_stage}{how} command's processes waited for a processor for as long as {share(part)} of the real time: "
-        "the processors were busy with other things, or with several processes of the command at once. The real time "
-        "is longer than on a quiet host."
+        f"{of_stage}The command waited {duration(waited_ns)} for a processor, and took {duration(real_ns)} of real "
+        f"time{medians}: other programs had the processors, or its own processes ran at once. On a quiet host the real "
+        "time is shorter."
     ]
 
 
@@ -109,17 +109,17 @@ def _medians(ready: Ready) -> list[str]:
     """A remark on the first line where it has medians."""
     if not any(len(ready.counted(stage)) > 1 for stage in ready.stages):
         return []
-    return ["the first line has medians. Medians of parts do not add up to the median of their sum."]
+    return ["Each figure of the first line is a median. Medians of parts do not add up to the median of their sum."]
 
 
 def _prices(ready: Ready) -> list[str]:
     """The prices of the cost, and the number of runs that it is of."""
-    if not ready.runs:
+    if not ready.runs or all_failed(ready):
         return []
     tariff = ready.tariff
     runs = "one run" if tariff.counted == 1 else f"{tariff.counted:,} such runs"
     assumed = ", an assumption" if tariff.assumption else ""
-    return [f"cost: of {runs} at {tariff.in_words()} ({tariff.label}{assumed})."]
+    return [f"Cost: of {runs} at {tariff.in_words()} ({tariff.label}{assumed})."]
 
 
 def _interruption(ready: Ready) -> list[str]:
@@ -135,7 +135,7 @@ def _interruption(ready: Ready) -> list[str]:
 def _too_few_runs(ready: Ready) -> list[str]:
     counts = {len(ready.counted(stage)) for stage in ready.stages}
     too_few = any(1 < count < FEWEST_INTERVAL_RUNS for count in counts)
-    return [f"too few: an interval needs {FEWEST_INTERVAL_RUNS} runs."] if too_few else []
+    return [f"There is no 95 % interval: it needs {FEWEST_INTERVAL_RUNS} runs."] if too_few else []
 
 
 def _missing_figures(ready: Ready) -> list[str]:
@@ -149,7 +149,7 @@ def _missing_figures(ready: Ready) -> list[str]:
     if any(run.max_resident_bytes is None for run in ready.runs):
         floor = size(ready.floor_bytes)
         lines.append(
-            f"≤: less than {floor} cannot be told: the kernel's account of a command begins at loadgo's own memory."
+            f"≤: {floor} or less. The kernel's account of a command begins with loadgo's own memory, of that size."
         )
     return lines
 
@@ -165,7 +165,7 @@ def _coarse_split(ready: Ready) -> list[str]:
     shortest_ns = min((run.cpu_ns for run in ready.runs if run.cpu_ns is not None), default=_SHORT_RUN_NS)
     if shortest_ns >= _SHORT_RUN_NS or "ticks" not in str(ready.sources.get("split", "")):
         return []
-    return [f"user and system are split by {ready.sources['split']}: in a short run only their sum is exact."]
+    return [f"User and system time are told apart by {ready.sources['split']}: in a short run only their sum is exact."]
 
 
 def _left_running(runs: tuple[CommandRun, ...]) -> list[str]:

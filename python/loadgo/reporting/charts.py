@@ -194,11 +194,13 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _time(summary: Summary, tables: Tables) -> Chart | None:
-    """All processors' time over the run; None if it was not measured."""
+    """All processors' time over the run; None if it was not measured, or in one span, which has no course."""
     if summary.total_time is None:
         return None
     colors = category_colors(tables.time["category"].cast(pl.String).unique().to_list())
     stacked = chart_data.time_by_category(tables, list(colors))
+    if stacked.frame["from_s"].n_unique() < 2:
+        return None
     names = [category_name(name) for name in colors]
     scale = alt.Scale(domain=names, range=list(colors.values()))
     named = stacked.frame.with_columns(

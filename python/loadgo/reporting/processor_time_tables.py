@@ -49,15 +49,15 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         Column("count", (*("" if row.count is None else number(row.count) for row in rows), "", ""), spare=1),
         Column("each", (*("" if row.each_ns is None else duration(row.each_ns) for row in rows), "", ""), spare=1),
     )
+    non_idle_cells = (*(_of_non_idle(row, non_idle_ns) for row in rows), _part(busy_ns, non_idle_ns), "")
+    non_idle_columns = (Column("of non-idle", non_idle_cells, spare=2),)
     columns = (
         _category_column([row.name for row in rows], ("busy", "all")),
         Column("time", (*(duration(row.time_ns) for row in rows), duration(busy_ns), duration(total_time.total_ns))),
         Column(
             "share", (*shares([row.time_ns for row in rows]), exact_share(total_time.share_of(busy_ns)), "100.00 %")
         ),
-        Column(
-            "of non-idle", (*(_of_non_idle(row, non_idle_ns) for row in rows), _part(busy_ns, non_idle_ns), ""), spare=2
-        ),
+        *(non_idle_columns if non_idle_ns < total_time.total_ns else ()),
         *(count_columns if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),
     )

@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
-from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import as_code, capitalized, duration, exact_share, in_words, number, precise_share, share
+from loadgo.notation.figures import (
+    capitalized,
+    duration,
+    exact_share,
+    in_words,
+    precise_share,
+    share,
+)
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
+from loadgo.reporting.metered_command_words import command_in_words, holds_the_meters, times_of_command
 from loadgo.reporting.metered_host_table import metered_hosts_answer, program_and_share
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
@@ -85,7 +92,10 @@ def metered_answer(summary: Summary) -> str:
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
     idle_sentence = f" Idle: {', '.join(causes)}." if causes and total_time.kind == "meters" else ""
     busy = f"{subject} {exact_share(total_time.busy_share)} busy over {duration(total_time.span_ns)}."
-    return f"{_command(summary)}{capitalized(busy)}{idle_sentence}{_most_used(summary, total_time)}"
+    if summary.commands:
+        around = f"the host was metered for {duration(total_time.span_ns)}, from before the command to after it"
+        busy = f"{around}: {subject} {exact_share(total_time.busy_share)} busy."
+    return f"{command_in_words(summary)}{capitalized(busy)}{idle_sentence}{_most_used(summary, total_time)}"
 
 
 def _most_used(summary: Summary, total_time: TotalTime) -> str:
@@ -99,54 +109,17 @@ def _most_used(summary: Summary, total_time: TotalTime) -> str:
     return f" Most processor time was used by {in_words(named)}." if named else ""
 
 
-def _command(summary: Summary) -> str:
-    """The time and use of the metered command; empty without one."""
-    if not summary.commands:
-        return ""
-    (row, *_), usage = summary.commands, summary.everything.usage
-    parts = [f"{duration(time)} {what}" for what, time in _times_of_command(usage) if time]
-    if parts and _holds_the_meters(summary):
-        parts[0] += " (with that of the exact meters: see Meters)"
-    parts += _counts(summary)
-    took = f"{as_code(row.name)} took {duration(row.response.mean_ns)}{' and failed' if row.outcomes.errors else ''}"
-    return f"{': '.join(filter(None, [took, ', '.join(parts)]))}. "
-
-
-def _times_of_command(usage: Usage) -> list[tuple[str, float | None]]:
-    """The processor time and the waits of a metered command, each with its words; None means not measured."""
-    return [
-        ("of processor time", usage.cpu_ns),
-        ("waiting for a processor", usage.ready_wait_ns),
-        ("waiting for pages", usage.paging_wait_ns),
-        ("waiting for I/O", usage.io_wait_ns),
-    ]
-
-
 def _sums(summary: Summary) -> str:
     """A note that times of threads add up, if a time of a metered command is longer than the command."""
     if not (without_load(summary) and summary.commands):
         return ""
     took_ns = summary.commands[0].response.mean_ns or 0.0
-    if all((time or 0.0) <= took_ns for _, time in _times_of_command(summary.everything.usage)):
+    if all((time or 0.0) <= took_ns for _, time in times_of_command(summary.everything.usage)):
         return ""
     return (
         "The command's processor time and its waits are sums over all its processes and threads. Several run or wait "
         "at once, so a sum can be longer than the time that the command took."
     )
-
-
-def _counts(summary: Summary) -> list[str]:
-    """The command's page faults, and its system calls if they were metered."""
-    usage, itself = summary.everything.usage, summary.meters.command
-    counts = [("minor faults", usage.faults_minor), ("major faults", usage.faults_major)]
-    if itself is not None and itself.primitives:
-        counts.append(("system calls", sum(row.count for row in itself.primitives)))
-    return [f"{number(count)} {what}" for what, count in counts if count is not None]
-
-
-def _holds_the_meters(summary: Summary) -> bool:
-    """Whether a command's processor time includes the meters' programs at its system calls."""
-    return summary.run.meters.get("tier") == "exact" and bool(summary.everything.usage.cpu_ns)
 
 
 def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
@@ -282,7 +255,7 @@ def _process_difference(summary: Summary, total_time: TotalTime) -> str:
 
 def _of_command(summary: Summary) -> str:
     """The parts of the time and the tables of a single metered command."""
-    if not (summary.run.kind == "meter" and summary.commands and _holds_the_meters(summary)):
+    if not (summary.run.kind == "meter" and summary.commands and holds_the_meters(summary)):
         return ""
     return (
         "The command's processor time includes the meters' programs, which run at each of its system calls and faults: "

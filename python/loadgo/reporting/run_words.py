@@ -9,6 +9,7 @@ from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import counted, number, people, setting, size
 from loadgo.reporting.host_table import names_of_hosts
+from loadgo.reporting.metered_command_words import metered_command
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.simulated_machine import machine, simulated
 
@@ -16,7 +17,7 @@ from loadgo.reporting.simulated_machine import machine, simulated
 def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
     if without_load(summary):
-        host = summary.run.name or summary.run.id or "this host"
+        host = metered_command(summary) or summary.run.name or summary.run.id or "this host"
         if summary.run.users_run:
             return f"{host}: its meters during the run {summary.run.users_run}, whose users are not in this report"
         return f"{host}: metered without a load of users"

@@ -30,5 +30,9 @@ def _evidence_of_metering(summary: Summary) -> Evidence:
     if total_time is not None and total_time.wall_ns:
         grounds.append(f"the categories are {100 * total_time.total_ns / total_time.wall_ns:.2f} % of the wall time")
         own_ns = total_time.account.laboratory_ns
-        grounds += [] if own_ns is None else [f"{exact_share(total_time.share_of(own_ns))} was this meter's own"]
+        grounds += (
+            []
+            if own_ns is None
+            else [f"{exact_share(total_time.share_of(own_ns))} was loadgo's own, its meter programs included"]
+        )
     return Evidence(grounds=(*grounds, *([] if summary.losses else ["no record lost"])))

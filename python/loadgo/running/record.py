@@ -10,15 +10,21 @@ import os
 import shlex
 import sys
 import tempfile
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from statistics import median
 from typing import TypedDict
 
 from loadgo import _loadgo
 from loadgo.errors import Mistake, Refused
+from loadgo.notation.figures import counted
 from loadgo.notation.file_shapes import schema_line
+
+_LINE_CHARS = 100
+"""The width of messages where there is no terminal."""
 
 
 class _RecordedData(TypedDict):
@@ -142,18 +148,25 @@ def closing_message(recorded: Recorded) -> str:
     """The lines that the person sees after a session: its figures, and notes about estimates."""
     think = recorded.think_p50_s
     rate = recorded.typing_chars_per_second
-    figures = [
-        f"{recorded.lines} lines",
-        "no think time measured" if think is None else f"think p50 {think:.3g} s of {len(recorded.think_times_ns)}",
-        "typing rate not measured" if rate is None else f"typing {rate:g} chars/s",
-        f"{recorded.statuses} exit statuses",
-        f"{len(recorded.secrets)} secrets left out",
-    ]
+    times = f"{think:.3g} s (median of {len(recorded.think_times_ns)})" if think is not None else "not measured"
+    known = (
+        counted(recorded.statuses, "exit status") if recorded.statuses == 1 else f"{recorded.statuses} exit statuses"
+    )
     lines = [
-        f"recorded {recorded.path}: {', '.join(figures)}; the session {_ending_phrase(recorded.ending)}",
+        f"The script is in {recorded.path}: {counted(recorded.lines, 'line')}; the session "
+        f"{_ending_phrase(recorded.ending)}.",
+        f"Think time {times}; typing {'not measured' if rate is None else f'{rate:g} chars/s'}; "
+        f"{known if recorded.statuses else 'no exit status is'} known.",
+        f"{len(recorded.secrets) or 'No'} secret{'' if len(recorded.secrets) == 1 else 's'} left out.",
         *recorded.notes,
     ]
-    return "\n".join(lines)
+    return "\n".join(_wrapped(line) for line in lines)
+
+
+def _wrapped(line: str) -> str:
+    """The line as wide as the terminal, which would break words."""
+    columns = get_terminal_size((_LINE_CHARS, 24)).columns
+    return textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False)
 
 
 def _ending_phrase(ending: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
@@ -11,6 +10,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import (
+    capitalized,
     counted,
     digits,
     in_words,
@@ -30,15 +30,16 @@ from loadgo.transfers.csv_table import Table as TransferTable
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
-from loadgo.transfers.prices import Prices, printed_amounts
+from loadgo.transfers.priced_amount import megabit_cost, priced_amount, transfer_groups
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD
 from loadgo.transfers.words import between, how_many
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
-_HOUR_S = 3600.0
 _SINGULAR = {"contradict themselves": "contradicts itself", "are left out": "is left out"}
+_MOST_KINDS_IN_WORDS = 2
+"""The most kinds of transfers of which the answer has the parts."""
 _NAMED_ROWS = 12
 """The warnings name at most this many rows; one more line counts the others."""
 
@@ -83,9 +84,9 @@ def _trust(breakdown: Apart, *, is_warned: bool) -> str:
     if not any(transfer.bits for transfer in transfers):
         return ""
     parts = [part for kind in breakdown.kinds for part in kind.parts]
-    against, grounds = [], [f"{counted(len(transfers), 'transfer')}, whose rows do not contradict themselves"]
+    against, grounds = [], [f"{counted(len(transfers), 'transfer')}, of which no row contradicts itself"]
     if breakdown.table.name != THIS_HOST:
-        against.append("the table is not loadgo's own, so only its arithmetic is checked")
+        against.append("the table comes from a file, so only its arithmetic is checked")
     if not any(part.interval for part in parts):
         against.append("the parts have no intervals")
     else:
@@ -124,11 +125,11 @@ def _first(warnings: Sequence[str], verb: str) -> list[str]:
 
 def _answer_sentence(breakdown: Apart) -> str:
     """The cost of an amount of data at each end; with several methods, of the cheapest and the most expensive one."""
-    amount, sentences = _priced_amount(breakdown), []
+    amount, sentences = priced_amount(breakdown), []
     for direction, verb in (("s", "sending"), ("r", "receiving"), ("b", "moving (sent and received)")):
         costs = {
             name: amount.cost(group, breakdown.prices)
-            for row_direction, name, group in _transfer_groups(breakdown)
+            for row_direction, name, group in transfer_groups(breakdown)
             if row_direction == direction
         }
         ordered = sorted((cost, name) for name, cost in costs.items() if cost is not None)
@@ -136,8 +137,18 @@ def _answer_sentence(breakdown: Apart) -> str:
             sentences.append(f"{verb} {amount.words} costs {' to '.join(_priced_ends(ordered, breakdown))}")
     if not sentences:
         return "No transfer moved a byte."
-    sentence = f"Processor time, {breakdown.prices.in_words()}: {'; '.join(sentences)}."
-    return " ".join([sentence, *_load_sentences(breakdown)])
+    sentence = f"{capitalized('; '.join(sentences))}: processor time {breakdown.prices.in_words()}."
+    return " ".join([sentence, *_parts_sentences(breakdown.kinds), *_load_sentences(breakdown)])
+
+
+def _parts_sentences(kinds: Sequence[Parts]) -> list[str]:
+    """A sentence with the processor time of each part of each kind of transfers. Of many kinds the table has them."""
+    told = [
+        f"{_direction_name(kind)}, {' + '.join(f'{seconds(part.each_s)} a {part.of}' for part in kind.parts)}"
+        for kind in kinds
+        if kind.parts
+    ]
+    return [f"Parts of the processor time: {'; '.join(told)}."] if 0 < len(told) <= _MOST_KINDS_IN_WORDS else []
 
 
 def _load_sentences(breakdown: Apart) -> list[str]:
@@ -148,7 +159,7 @@ def _load_sentences(breakdown: Apart) -> list[str]:
     if not loads_differ(breakdown.levels):
         return [f"The loads were all about {high.load:.1f}: they do not tell what a load changes."]
     changes = f"{_change_of('processor time per bit', high.cpu)}, and {_change_of('real time', high.real)}"
-    changed = f"From a load of {low.load:.1f} to {high.load:.1f} {changes}."
+    changed = f"At a load of {high.load:.1f} against {low.load:.1f} {changes}."
     return [
         changed,
         *([] if _has_quiet_baseline(breakdown) else [f"There was no quiet load: the lowest was {low.load:.1f}."]),
@@ -170,64 +181,17 @@ def _change_of(name: str, times: Times) -> str:
     return f"{name} is {how_many(times)} times as long{doubt}"
 
 
-@dataclass(frozen=True)
-class _PricedAmount:
-    """The data whose price is printed."""
-
-    bits: float
-    words: str
-
-    def cost(self, transfers: Sequence[Observed], prices: Prices) -> float | None:
-        """The cost of the data at the rate of these transfers; None if they moved nothing."""
-        megabit = _megabit_cost(transfers, prices)
-        return None if megabit is None else megabit * self.bits / BITS_PER_MEGABIT
-
-
-def _priced_amount(breakdown: Apart) -> _PricedAmount:
-    """A million bits, as RFC 392 had it; or gigabytes, as other transfers have them, where a million bits are cheap."""
-    costs = [_megabit_cost(group, breakdown.prices) for _, _, group in _transfer_groups(breakdown)]
-    if printed_amounts(costs).count == 1:
-        return _PricedAmount(BITS_PER_MEGABIT, "a million bits")
-    times = BITS_PER_GIGABYTE / BITS_PER_MEGABIT
-    amounts = printed_amounts(None if cost is None else cost * times for cost in costs)
-    return _PricedAmount(amounts.count * BITS_PER_GIGABYTE, amounts.of("gigabyte"))
-
-
 def _priced_ends(ordered: Sequence[tuple[float, str]], breakdown: Apart) -> list[str]:
     ends = [ordered[0]] if len(ordered) == 1 else [ordered[0], ordered[-1]]
     return [f"{_format_cost(cost, breakdown)}{f' ({name})' if name else ''}" for cost, name in ends]
 
 
-def _transfer_groups(breakdown: Apart) -> list[tuple[str, str, list[Observed]]]:
-    """The transfers by direction and method."""
-    transfers = breakdown.table.transfers
-    pairs = dict.fromkeys((transfer.direction, transfer.method) for transfer in transfers)
-    ordered = sorted(pairs, key=lambda kind: (list(DIRECTION_NOUNS).index(kind[0]), kind[1]))
-    return [
-        (
-            direction,
-            method,
-            [transfer for transfer in transfers if (transfer.direction, transfer.method) == (direction, method)],
-        )
-        for direction, method in ordered
-    ]
-
-
-def _megabit_cost(transfers: Sequence[Observed], prices: Prices) -> float | None:
-    bits = sum(transfer.bits for transfer in transfers)
-    return (
-        sum(transfer.cpu_s for transfer in transfers) / bits * BITS_PER_MEGABIT * prices.cpu_hour / _HOUR_S
-        if bits
-        else None
-    )
-
-
 def _totals_table(breakdown: Apart) -> Table:
     groups = [
         (f"{method} {DIRECTION_NOUNS[direction]}".strip(), group)
-        for direction, method, group in _transfer_groups(breakdown)
+        for direction, method, group in transfer_groups(breakdown)
     ]
-    amount = _priced_amount(breakdown)
+    amount = priced_amount(breakdown)
     network = (breakdown.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
     columns = [
         Column("", tuple(name for name, _ in groups)),
@@ -241,7 +205,7 @@ def _totals_table(breakdown: Apart) -> Table:
         ),
     ]
     if network:
-        ratios = [(_megabit_cost(group, breakdown.prices) or 0) / network for _, group in groups]
+        ratios = [(megabit_cost(group, breakdown.prices) or 0) / network for _, group in groups]
         columns.append(Column("times the network", tuple(digits(ratio) for ratio in ratios), spare=1))
     return Table("All transfers", tuple(columns), charts=("transfer-cost", "transfer-price"), charts_lead=True)
 
@@ -292,7 +256,7 @@ def _lines_table(lines: Sequence[Line]) -> Table:
 
 def _ends_table(ends: Sequence[Ends]) -> Table:
     return Table(
-        "Receiving over sending, processor time per bit",
+        "Receiving ÷ sending, processor time per bit",
         (
             Column("", tuple(end.method or "all" for end in ends)),
             Column("times", tuple(how_many(end.receives) for end in ends)),
@@ -313,7 +277,7 @@ def _levels_table(levels: Sequence[Level]) -> Table:
         return tuple(text_of(level) for level in levels)
 
     return Table(
-        "Against the load: the same transfers, times those of the lowest",
+        "Against the load: the same transfers, as multiples of their figures at the lowest load",
         (
             Column("load", cells(lambda level: f"{level.load:.1f}")),
             Column("compared", cells(lambda level: f"{level.transfers:,}"), spare=3),
@@ -321,7 +285,7 @@ def _levels_table(levels: Sequence[Level]) -> Table:
             Column("95 %", cells(lambda level: between(level.cpu.interval)), spare=1),
             Column("real time", cells(lambda level: how_many(level.real))),
             Column("95 %", cells(lambda level: between(level.real.interval)), spare=1),
-            Column("real over CPU", cells(lambda level: how_many(level.stretch))),
+            Column("real ÷ CPU", cells(lambda level: how_many(level.stretch))),
             Column("95 %", cells(lambda level: between(level.stretch.interval)), spare=2),
         ),
         charts=("transfer-load",),
@@ -330,6 +294,7 @@ def _levels_table(levels: Sequence[Level]) -> Table:
 
 def _notes(breakdown: Apart) -> list[tuple[str, str]]:
     notes = [("Prices", breakdown.prices.about)]
+    notes += [("Rounding", f"{slight}") for slight in breakdown.table.slight]
     if breakdown.table.estimated:
         notes.append(("Estimated", f"{', '.join(breakdown.table.estimated)}, as the table itself says"))
     notes += [("Price crossing", _crossing_sentence(breakdown, index)) for index in range(len(breakdown.crossings))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loadgo.notation.figures import money, price_of
+from loadgo.notation.figures import capitalized, money
 from loadgo.transfers.prices import Amounts, Prices
 from loadgo.transfers.remedies import ratio_of_rounds
 from loadgo.transfers.rounds import by_method_and_end, median_rows
@@ -25,20 +25,16 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
             return "There was nothing to move, and all of it came over."
         return "Nothing came over whole." if rows else "There was no transfer."
     amounts = prices.amounts(median_rows(rows))
-    phrases, is_open = [], False
+    phrases, open_verbs = [], []
     for direction, verb in _VERBS.items():
         methods = _by_cost([row for row in complete if row.direction == direction])
         if methods:
             is_sure = len(methods) == 1 or _is_cheapest(methods[0], methods[1:])
-            is_open = is_open or not is_sure
-            opening = f"{verb} {amounts.of('gigabyte')} costs"
+            open_verbs += [] if is_sure else [verb]
             costs = [_cost(group, prices, amounts) for group in methods]
-            phrases.append(_phrase(opening, methods, costs, is_sure=is_sure))
-    sentence = f"Processor time, {prices.in_words()}: {'; '.join(phrases)}."
-    if prices.network_gigabyte:
-        network = price_of(prices.network_gigabyte * amounts.count, prices.currency)
-        sentence += f" The network takes {network} for as much."
-    return sentence + (_doubt(complete) if is_open else "")
+            phrases.append(_phrase(f"{verb} {amounts.of('gigabyte')} costs", methods, costs, is_sure=is_sure))
+    sentence = f"{capitalized('; '.join(phrases))}: processor time {prices.in_words()}.{prices.of_network(amounts)}"
+    return sentence + (_doubt(complete, open_verbs) if open_verbs else "")
 
 
 def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:
@@ -61,17 +57,19 @@ def _phrase(opening: str, methods: Sequence[Sequence[Row]], costs: Sequence[str]
     if len(methods) == 1:
         return f"{opening} {costs[0]} ({names[0]})"
     if is_sure:
-        return f"{opening} least with {names[0]}: {costs[0]}; with {names[1]} it is {costs[1]}"
+        return f"{opening} {costs[0]} with {names[0]}, the cheapest, and {costs[-1]} with {names[-1]}"
     return f"{opening} {costs[0]} ({names[0]}) to {costs[-1]} ({names[-1]})"
 
 
 def _cost(group: Sequence[Row], prices: Prices, amounts: Amounts) -> str:
     (median,) = median_rows(group)
-    return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency, amounts.count)
+    return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency, amounts.count("gigabyte"))
 
 
-def _doubt(rows: Sequence[Row]) -> str:
+def _doubt(rows: Sequence[Row], verbs: Sequence[str]) -> str:
+    """A sentence on the directions in which the cheapest method is not known."""
     rounds = max(len(group) for group in by_method_and_end(rows).values())
+    which = f" Which method is cheapest for {' and '.join(verbs)}"
     if rounds == 1:
-        return " One round does not tell which method is cheapest: --times 5 may."
-    return f" Which method is cheapest cannot be told from {rounds} rounds."
+        return f"{which} cannot be told from one round: --times 5 may."
+    return f"{which} cannot be told from {rounds} rounds."

@@ -99,11 +99,11 @@ def name_of(crossing: Crossing) -> str:
     return f"{method} {DIRECTION_NOUNS[direction]}".strip()
 
 
-def price_curve(crossing: Crossing, sizes: Sequence[float]) -> list[tuple[float, float]]:
-    """The processor's price of a gigabyte by size, from the smallest of `sizes` to the largest."""
+def price_curve(crossing: Crossing, sizes: Sequence[float], gigabytes: float = 1.0) -> list[tuple[float, float]]:
+    """The processor's price of so many gigabytes by size, from the smallest of `sizes` to the largest."""
     low, high = math.log(min(sizes)), math.log(max(sizes))
     curve_sizes = [math.exp(low + (high - low) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
-    return [(size, crossing.gigabyte(size)) for size in curve_sizes]
+    return [(size, crossing.gigabyte(size) * gigabytes) for size in curve_sizes]
 
 
 def shared_crossings(breakdown: Apart) -> list[Crossing]:
@@ -157,7 +157,7 @@ def priced_methods(rows: Sequence[Row], prices: Prices) -> list[PricedMethod]:
         PricedMethod(
             f"{row.method}{' there' if has_same_directions and row.side == 'there' else ''}",
             DIRECTION_NOUNS[row.direction],
-            cost * amounts.count,
+            cost * amounts.count("gigabyte"),
         )
         for row in rows
         if not row.broke_off and (cost := prices.host(row, BITS_PER_GIGABYTE)) is not None and cost > 0

@@ -22,7 +22,7 @@ from loadgo.documents.chart import (
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, SERIES_COLORS, WARM_COLOR
 from loadgo.documents.quick_drawing import quick_drawing
-from loadgo.notation.figures import price_of
+from loadgo.notation.figures import money, price_of
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import (
     DIRECTION_NOUNS,
@@ -39,8 +39,9 @@ from loadgo.transfers.chart_data import (
     thin_points,
 )
 from loadgo.transfers.compared import Level, Times, loads_differ
+from loadgo.transfers.priced_amount import priced_amount
 from loadgo.transfers.prices import Prices
-from loadgo.transfers.row import Row
+from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 _COLORS = (
     *SERIES_COLORS, "#c23b3b", "#1f8f86", "#d678a8", "#9aa83a", "#6f9fd8", "#55c79a", "#7a6a5a", "#b39ddb",
@@ -75,7 +76,7 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     frame = safe(pl.DataFrame([{"method": method.name, "end": method.end, "cost": method.cost} for method in methods]))
     names = list(dict.fromkeys(method.name for method in methods))
     amounts = prices.amounts(rows)
-    network = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count
+    network = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count("gigabyte")
     title = f"cost of {amounts.of('gigabyte')} ({prices.currency})"
     x = alt.X("cost:Q", title=title, scale=_LOG, axis=_money_axis([*frame["cost"], network]))
     tips = ["method:N", "end:N", alt.Tooltip("cost:Q", title=title, format=".4~g")]
@@ -86,12 +87,12 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
         .encode(x=x, y=y, color=_ends_color(ends), shape=_shape(ends), tooltip=tips)
     )
     layers: list[alt.Chart] = [points]
-    caption = "The processor's price, logarithmic."
+    caption = "The price of the processor time, on a logarithmic scale."
     if network:
         rule = alt.Chart(pl.DataFrame({"cost": [network]})).mark_rule(strokeDash=[4, 3])
         layers.append(rule.encode(x=x))
         caption += f" The dashed line is the network's price, {price_of(network, prices.currency)}."
-    heading = f"What {amounts.of('gigabyte')} {'costs' if amounts.count == 1 else 'cost'} by method"
+    heading = f"What {amounts.of('gigabyte')} costs by method"
     height = ROW_HEIGHT_PX * max(3, len(names))
     return [chart_of("transfer-methods", heading, caption, alt.layer(*layers), height)]
 
@@ -140,7 +141,7 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
     )
     by_message = x_title == "bytes a message"
     caption = "Medians." + (
-        " Lines: the longest transfers; pale: shorter ones, in which the cost of the transfer itself weighs more."
+        " Lines: the largest transfers; pale: smaller ones, in which the cost of the transfer itself weighs more."
         if by_message
         else ""
     )
@@ -154,24 +155,24 @@ def _price_chart(breakdown: Apart) -> Chart | None:
     sizes = price_sizes(breakdown)
     if min(sizes) == max(sizes):
         return None
-    crossings = shared_crossings(breakdown)
+    crossings, amount = shared_crossings(breakdown), priced_amount(breakdown)
+    title, scale = f"{amount.words} ({breakdown.prices.currency})", amount.bits / BITS_PER_GIGABYTE
+    network = breakdown.prices.network_gigabyte * scale
     curves = [
         {"method": curve.kind.partition(" ")[2] or "all", "end": DIRECTION_NOUNS[curve.kind[0]], "x": x, "y": y}
         for curve in crossings
-        for x, y in price_curve(curve, sizes)
+        for x, y in price_curve(curve, sizes, scale)
     ]
     frame, unit = safe(pl.DataFrame(curves)), crossings[0].of
     ends = _legend_ends(str(curve["end"]) for curve in curves)
-    title = f"a gigabyte ({breakdown.prices.currency})"
     x = alt.X("x:Q", title=f"bytes a {unit}", scale=_LOG, axis=_size_axis(sizes))
-    axis = _money_axis([*(float(str(curve["y"])) for curve in curves), breakdown.prices.network_gigabyte])
+    axis = _money_axis([*(float(str(curve["y"])) for curve in curves), network])
     y = alt.Y("y:Q", title=title, scale=_LOG, axis=axis)
     lines = (
         alt.Chart(frame)
         .mark_line(strokeWidth=1.8)
         .encode(x=x, y=y, color=_color("method", [str(curve["method"]) for curve in curves]), strokeDash=_dash(ends))
     )
-    network = breakdown.prices.network_gigabyte
     flat = alt.Chart(pl.DataFrame({"y": [network]})).mark_rule(strokeWidth=1.5, color=GREY_COLOR).encode(y=y)
     layers: list[alt.Chart] = [lines, flat]
     crossing_rows = [
@@ -189,7 +190,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
         )
     caption = (
         f"Curves: the processor, from the parts of a {unit} and a byte. Grey: the network, "
-        f"{price_of(network, breakdown.prices.currency)}."
+        f"{money(network, breakdown.prices.currency)}."
     )
     if crossing_rows:
         caption += " Left of a diamond the processor is dearer."

@@ -8,12 +8,14 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, as_code, digits, money, price_of, rate, seconds
+from loadgo.notation.figures import NOT_MEASURED, as_code, digits, money, rate, seconds
 from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices, printed_amounts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
+_SMALL_PRICE = 1e-3
+"""A cost below this has so many zeros that nobody reads them. Chosen by hand."""
 _PRECISE_SPLIT_TICKS = 50
 """From this many ticks of the kernel's clock on, the division into user and system time needs no note."""
 
@@ -61,20 +63,27 @@ def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
         return f"{name} {used}; what its sockets moved is not known."
     if not transfer.kinds:
         return f"{name} {used}, and opened no socket that moved anything."
-    sentence = f"{name} sent {moved.sent:,} bytes and received {moved.received:,}"
-    if not transfer.bytes:
+    sentence = f"{name} sent {moved.sent:,} bytes and received {moved.received:,} bytes"
+    if not transfer.bytes or transfer.cpu_s is None:
         return f"{sentence}: it {used}."
-    gigabyte = transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE)
+    gigabyte, whole = (
+        transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE),
+        transfer.cost(prices.cpu_hour, 8 * transfer.bytes),
+    )
     amounts = printed_amounts([gigabyte])
-    cost = money(gigabyte, prices.currency, amounts.count)
-    sentence += f". Processor time, {prices.in_words()}: {amounts.of('gigabyte')} sent or received costs {cost}"
-    if any("loopback" in kind.kind for kind in transfer.kinds):
-        sentence += "; what both leaves and arrives here counts twice"
-    sentence += "."
-    if prices.network_gigabyte:
-        network = price_of(prices.network_gigabyte * amounts.count, prices.currency)
-        sentence += f" The network takes {network} for as much."
-    return sentence
+    own = _own_cost(whole, prices)
+    each = money(gigabyte, prices.currency, amounts.count("gigabyte"))
+    return (
+        f"{sentence}. It {used}, {prices.in_words()}: {own}. "
+        f"That is {each} for {amounts.of('gigabyte')} sent or received.{prices.of_network(amounts)}"
+    )
+
+
+def _own_cost(cost: float | None, prices: Prices) -> str:
+    """The cost of this one transfer; of a million like it, where one costs next to nothing."""
+    if not cost or cost >= _SMALL_PRICE:
+        return f"this transfer cost {money(cost, prices.currency)}"
+    return f"a million such transfers cost {money(cost, prices.currency, 10**6)}"
 
 
 def _warnings(transfer: CommandTransfer) -> list[str]:
@@ -103,7 +112,7 @@ def _rfc392_table(transfer: CommandTransfer) -> Table:
     rates = [None if count is None or not transfer.real_s else 8 * count / transfer.real_s for count in counts]
     real, load = seconds(transfer.real_s), f"{transfer.load_5min:.2f}"
     return Table(
-        "As RFC 392 printed it",
+        "Time and bytes, in the columns of RFC 392",
         (
             Column("", ("sends", "receives", "both")),
             Column("real", (real,) * 3),
@@ -171,8 +180,8 @@ def _costs_table(transfer: CommandTransfer, prices: Prices) -> Table | None:
     megabit, amounts = transfer.cost(prices.cpu_hour, BITS_PER_MEGABIT), printed_amounts([gigabyte])
     columns = [
         Column("", (transfer.name,)),
-        Column(amounts.of("megabit"), (money(megabit, prices.currency, amounts.count),)),
-        Column(amounts.of("gigabyte"), (money(gigabyte, prices.currency, amounts.count),)),
+        Column(amounts.of("megabit"), (money(megabit, prices.currency, amounts.count("megabit")),)),
+        Column(amounts.of("gigabyte"), (money(gigabyte, prices.currency, amounts.count("gigabyte")),)),
     ]
     if prices.network_gigabyte and gigabyte is not None:
         columns.append(Column("times the network's price", (digits(gigabyte / prices.network_gigabyte),)))
@@ -206,9 +215,9 @@ def _interrupts_in_words(interrupts: NetworkInterrupts) -> str:
     sentence = f"of the network, for its sockets: {seconds(interrupts.soft_s)} soft"
     if interrupts.hard_s:
         sentence += f" and {seconds(interrupts.hard_s)} of devices (shared as the soft ones are, an estimate)"
-    sentence += f", of {seconds(interrupts.all_s)} on this host meanwhile; a packet's work is its receiver's"
+    sentence += f", of {seconds(interrupts.all_s)} on this host meanwhile; the work on a packet counts for its receiver"
     if interrupts.inside_s:
-        sentence += f". {seconds(interrupts.inside_s)}, whomever for, came upon its processes, and are not in system"
+        sentence += f". {seconds(interrupts.inside_s)}, for whomever, interrupted its processes, and is not in system"
     return sentence
 
 
@@ -223,7 +232,7 @@ def _socket_notes(transfer: CommandTransfer) -> list[tuple[str, str]]:
     if UNIX_SOCKETS in names and len(names) > 1:
         notes.append((UNIX_SOCKETS, "not in the bytes above, which are those of the network"))
     if any("loopback" in name for name in names):
-        notes.append(("Loopback", "no network carries that; where both ends are the command's, it counts at each"))
+        notes.append(("Loopback", "no network carries that; where both ends are the command's, a byte counts twice"))
     if transfer.held:
         notes.append(("Still open", f"{transfer.held} connections that are still held are counted as far as they were"))
     return notes

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from loadgo.errors import BadArgument
 from loadgo.transfers.csv_cells import (
@@ -23,6 +24,8 @@ from loadgo.transfers.csv_cells import (
 THIS_HOST = "this host"
 """The name of a table whose rows were measured on this host."""
 
+_SLIGHT_SHARE = 0.01
+"""A contradiction below this share is a note and no warning. Chosen by hand."""
 _SENDS = ("s", "send", "sends", "sent")
 _RECEIVES = ("r", "receive", "receives", "received")
 _BOTH = ("b", "both")
@@ -66,6 +69,8 @@ class Table:
     """Rows that cannot be read, and why."""
     remarks: tuple[str, ...] = ()
     """Remarks about all rows, such as figures that seem to have another unit."""
+    slight: tuple[str, ...] = ()
+    """Contradictions of less than 1 %, such as wrong rounding."""
     estimated: tuple[str, ...] = ()
     """The columns that the table calls estimates in at least one row."""
 
@@ -88,6 +93,7 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
     where = locate_columns(str(path), [name.strip() for name in names], dict(columns or {}))
     transfers: list[Observed] = []
     wrong: list[str] = []
+    slight: list[str] = []
     left_out: list[str] = []
     counts: dict[str, int] = {}
     factors: dict[str, list[float]] = {}
@@ -97,7 +103,8 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
         try:
             cells = cells_of(line, where, sign)
             transfers.append(_observed(cells, place))
-            wrong += [f"{place}: {contradiction}" for contradiction in contradictions(cells)]
+            for found in contradictions(cells):
+                (slight if found.is_slight else wrong).append(f"{place}: {found.text}")
             _compare(cells, transfers[-1], factors)
             estimated |= dict.fromkeys(cells.get("estimated", "").split())
         except ValueError as mistake:
@@ -105,7 +112,9 @@ def read_table(path: str | Path, columns: Mapping[str, str] | None = None) -> Ta
     if not transfers:
         raise BadArgument(f"{path} has no row that can be read" + (f": {left_out[0]}" if left_out else ""))
     remarks = tuple(_units(factors))
-    return Table(Path(path).name, tuple(transfers), tuple(wrong), tuple(left_out), remarks, tuple(estimated))
+    return Table(
+        Path(path).name, tuple(transfers), tuple(wrong), tuple(left_out), remarks, tuple(slight), tuple(estimated)
+    )
 
 
 def _cell(line: list[str], position: ColumnPosition | None) -> str:
@@ -182,7 +191,20 @@ def _direction(text: str) -> str:
     raise BadArgument(f"direction {text!r} is neither s (sent) nor r (received), nor b (both together)")
 
 
-def contradictions(cells: Mapping[str, str]) -> list[str]:
+class Contradiction(NamedTuple):
+    """A printed figure that does not follow from the others of its row."""
+
+    text: str
+    off: float
+    """The relative distance of the printed figure from the nearest that would follow."""
+
+    @property
+    def is_slight(self) -> bool:
+        """Whether it is as small as an error of rounding."""
+        return self.off < _SLIGHT_SHARE
+
+
+def contradictions(cells: Mapping[str, str]) -> list[Contradiction]:
     """Contradictions between the figures of a row, whose cells are named by `KNOWN_COLUMNS`.
 
     A printed figure may be off by one unit of its last place, whether it was rounded or truncated. Bits per second are
@@ -195,26 +217,36 @@ def contradictions(cells: Mapping[str, str]) -> list[str]:
     if "real_s" in cells:
         real = _spread(cells, "real_s")
         if cpu[0] > real[1] and cells.get("direction", "").lower() not in _BOTH:
-            sentences.append(f"{cells['cpu_s']} s of processor time in {cells['real_s']} s of real time")
+            text = f"{cells['cpu_s']} s of processor time in {cells['real_s']} s of real time"
+            sentences.append(Contradiction(text, cpu[0] / real[1] - 1 if real[1] else math.inf))
         if "bits_per_s" in cells:
             sentences += _contradiction(cells, "bits_per_s", bits, real, 1.0, "real time")
     if "us_per_bit" in cells and bits:
-        low, high = _spread(cells, "us_per_bit")
-        if 1e6 * cpu[1] / bits < low or 1e6 * cpu[0] / bits > high:
+        found = (1e6 * cpu[0] / bits, 1e6 * cpu[1] / bits)
+        if off := _distance(_spread(cells, "us_per_bit"), found):
             ours = 1e6 * float(number(cells, "cpu_s")) / bits
-            sentences.append(f"{cells['us_per_bit']} µs a bit printed, {ours:.2f} from its processor time and bytes")
+            text = f"{cells['us_per_bit']} µs a bit printed, {ours:.2f} from its processor time and bytes"
+            sentences.append(Contradiction(text, off))
     return sentences
 
 
 def _contradiction(
     cells: Mapping[str, str], key: str, bits: float, over: tuple[float, float], factor: float, noun: str
-) -> list[str]:
-    low, high = _spread(cells, key)
+) -> list[Contradiction]:
     least = factor * bits / over[1] if over[1] else math.inf
     most = factor * bits / over[0] if over[0] else math.inf
-    if most < low or least > high:
-        return [f"{cells[key]} bits a second printed, {least:.5g} to {most:.5g} from its bytes and {noun}"]
-    return []
+    off = _distance(_spread(cells, key), (least, most))
+    text = f"{cells[key]} bits a second printed, {least:.5g} to {most:.5g} from its bytes and {noun}"
+    return [Contradiction(text, off)] if off else []
+
+
+def _distance(printed: tuple[float, float], found: tuple[float, float]) -> float:
+    """The relative distance between two intervals; 0 if they meet."""
+    if found[1] < printed[0]:
+        return printed[0] / found[1] - 1 if found[1] else math.inf
+    if found[0] > printed[1]:
+        return found[0] / printed[1] - 1 if printed[1] else math.inf
+    return 0.0
 
 
 def _spread(cells: Mapping[str, str], key: str) -> tuple[float, float]:

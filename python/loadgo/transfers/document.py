@@ -43,7 +43,9 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
         answer=answer_sentence(transferred.rows, prices),
         trust=_trust(rows, rounds, is_warned=bool(transfer_warnings(transferred))),
         warnings=transfer_warnings(transferred),
-        about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
+        about=(f"{rounds} rounds. Each row is the round in which that end's processor time was the median.",)
+        if rounds > 1
+        else (),
         sections=(*method_pictures(rows, prices), Charts(charts), *tables, *remedies_tables(savings_by_method)),
         notes=(*_notes(rows, prices, transferred.left_out), *remedies_notes(savings_by_method)),
     )
@@ -63,7 +65,7 @@ def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
     if any(row.interrupts_by == "ticks" for row in rows):
         against.append("the network's interrupts are not in the processor time")
     elif any(row.interrupts_by == "windows" for row in rows):
-        grounds.append("a part of the interrupts is estimated")
+        against.append("a part of the interrupts' time is estimated")
     if any(row.interrupts_by != "ticks" and row.interrupts_why for row in rows):
         against.append("the interrupts are in doubt, as the notes say")
     if (load := max(row.load_5min for row in rows)) >= OTHERS_LOAD:
@@ -99,7 +101,7 @@ def transfer_json(transferred: Transferred, prices: Prices) -> str:
 
 def _rfc392_table(rows: Sequence[Row]) -> Table:
     return Table(
-        "As RFC 392 printed it",
+        "Time and bytes, in the columns of RFC 392",
         (
             Column("method", tuple(_end_name(row) for row in rows)),
             _time_column("real", [row.real_s for row in rows]),
@@ -154,8 +156,13 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
     amounts, currency = prices.amounts(rows), prices.currency
     columns = [
         Column("method", tuple(_end_name(row) for row in rows)),
-        Column(amounts.of("megabit"), tuple(money(megabit, currency, amounts.count) for megabit, _ in priced)),
-        Column(amounts.of("gigabyte"), tuple(money(gigabyte, currency, amounts.count) for _, gigabyte in priced)),
+        Column(
+            amounts.of("megabit"), tuple(money(megabit, currency, amounts.count("megabit")) for megabit, _ in priced)
+        ),
+        Column(
+            amounts.of("gigabyte"),
+            tuple(money(gigabyte, currency, amounts.count("gigabyte")) for _, gigabyte in priced),
+        ),
     ]
     if prices.network_gigabyte:
         cells = tuple(NOT_MEASURED if (ratio := prices.ratio(row)) is None else digits(ratio) for row in rows)
@@ -165,7 +172,7 @@ def _costs_table(rows: Sequence[Row], prices: Prices) -> Table:
         tuple(columns),
         charts=("transfer-methods",),
         charts_lead=True,
-        foot="The dearest first." if len(rows) > 1 else "",
+        foot="The most expensive is first." if len(rows) > 1 else "",
     )
 
 

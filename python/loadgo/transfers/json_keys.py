@@ -29,7 +29,7 @@ JSON_KEYS: dict[type, str] = {
     Moved: "kind sockets sent received sent_again sends receives segments_sent segments_received",
     NetworkInterrupts: "soft_s hard_s inside_s unknown_s all_s packets packets_all",
     Apart: "table kinds lines prices ends levels crossings load",
-    Table: "name transfers contradictions left_out remarks estimated",
+    Table: "name transfers contradictions left_out remarks slight estimated",
     Observed: "place direction method bytes cpu_s real_s messages faults load message",
     Parts: "kind transfers parts untold off",
     Part: "of each_s interval share",

@@ -16,22 +16,25 @@ _KEYS = ("method", "message_bytes", "why_not_here")
 
 
 def method_presentation(message_bytes: Mapping[str, int], why_not: Mapping[str, str]) -> Presentation:
-    """The parts of the list: each method with its bytes a call, and the reason why this host does not have it."""
+    """The parts of the list: each method, its bytes a call, whether this host has it, and if not, the reason."""
     records = tuple(
         {"method": name, "message_bytes": size, "why_not_here": why_not.get(name)}
         for name, size in message_bytes.items()
     )
-    rows = tuple((name, f"{size:,}", why_not.get(name, "")) for name, size in message_bytes.items())
-    headings = ("method", "bytes a call", "why not here")
+    rows = tuple(
+        (name, f"{size:,}", "no" if name in why_not else "yes", why_not.get(name, ""))
+        for name, size in message_bytes.items()
+    )
+    headings = ("method", "bytes a call", "on this host", "if not, the reason")
     listed = Listing("methods", headings, rows, _KEYS, records, figures=frozenset({1}))
     return replace(listing_presentation(listed), text=lambda width, _color: _text(rows, width))
 
 
-def _text(rows: Sequence[tuple[str, str, str]], width: int | None) -> str:
+def _text(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> str:
     """A line for each method; below it, wrapped, why this host does not have it."""
     chars = width or get_terminal_size((_PAGE_CHARS, 24)).columns
     lines = []
-    for name, size, reason in rows:
+    for name, size, _, reason in rows:
         lines.append(f"{name:10} {size:>9} byte{'' if size == '1' else 's'} a call")
         why = f"not here: {reason}" if reason else ""
         lines += textwrap.wrap(why, chars, initial_indent=_INDENT_SPACES, subsequent_indent=_INDENT_SPACES)

@@ -31,7 +31,7 @@ def apart_pictures(breakdown: Apart) -> tuple[SignPicture, ...]:
     lines = longest_transfers(points) if x_title == "bytes a message" else list(points)
     if len({point.x for point in lines}) < 2:
         return ()
-    title = f"Processor time per bit by {x_title}{', of the longest transfers' if x_title == 'bytes a message' else ''}"
+    title = f"Processor time per bit by {x_title}{', of the largest transfers' if x_title == 'bytes a message' else ''}"
     pictures = [SignPicture(f"{title} (both logarithmic)", lambda width: _scatter_plot(lines, width))]
     if breakdown.levels:
         title = "Against load: ● real time, ○ processor time per bit, as multiples of the lowest load's (logarithmic)"
@@ -46,9 +46,8 @@ def method_pictures(rows: Sequence[Row], prices: Prices) -> tuple[SignPicture, .
         return ()
     network = f"; {_NETWORK_SIGN} the network" if prices.network_gigabyte else ""
     amounts = prices.amounts(rows)
-    verb = "costs" if amounts.count == 1 else "cost"
-    title = f"What {amounts.of('gigabyte')} {verb} the processor (logarithmic{network})"
-    network_price = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count
+    title = f"What {amounts.of('gigabyte')} costs in processor time (logarithmic{network})"
+    network_price = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count("gigabyte")
     return (SignPicture(title, lambda width: _price_lines(methods, prices.currency, network_price, width)),)
 
 

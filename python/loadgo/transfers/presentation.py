@@ -50,7 +50,7 @@ def presentation(transferred: Transferred, *, prices: Prices | None = None) -> P
                 "over_high=over.interval.high",
             ),
         },
-        main_tables=("As RFC 392 printed it",),
+        main_tables=("Time and bytes, in the columns of RFC 392",),
     )
 
 

@@ -12,24 +12,30 @@ from loadgo.notation.figures import counted, price_of
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 _SMALL_PRICE = 1e-3
-"""A price below this has so many zeros that nobody reads them: that of a million is printed. Chosen by hand."""
+"""A price below this has so many zeros that nobody reads them: that of a larger amount is printed. Chosen by hand."""
+_UNITS = {"megabit": (1, "a megabit"), "gigabyte": (1, "a gigabyte")}
+_LARGE_UNITS = {"megabit": (10**6, "a terabit"), "gigabyte": (10**3, "a terabyte")}
+"""The units of the printed prices, and how many of the first unit each is."""
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """How many megabits or gigabytes the printed prices are for: one, or a million where one costs next to nothing."""
+    """The amounts of data that prices are printed for: larger ones where a gigabyte costs next to nothing."""
 
-    count: int
+    are_large: bool
 
     def of(self, unit: str) -> str:
-        """The amount in words: `a gigabyte`, or `a million gigabytes`."""
-        return f"a {unit}" if self.count == 1 else f"a million {unit}s"
+        """The amount in words: `a gigabyte`, or `a terabyte`."""
+        return (_LARGE_UNITS if self.are_large else _UNITS)[unit][1]
+
+    def count(self, unit: str) -> int:
+        """The number of megabits or gigabytes in the amount."""
+        return (_LARGE_UNITS if self.are_large else _UNITS)[unit][0]
 
 
 def printed_amounts(costs: Iterable[float | None]) -> Amounts:
-    """The amounts of which the prices are printed, by the lowest of these costs of one."""
-    least = min((cost for cost in costs if cost), default=math.inf)
-    return Amounts(10**6 if least < _SMALL_PRICE else 1)
+    """The amounts of which the prices are printed, by the lowest of these costs of a gigabyte."""
+    return Amounts(min((cost for cost in costs if cost), default=math.inf) < _SMALL_PRICE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,13 @@ class Prices:
     """Price of a gigabyte on the network. None if it is not known."""
     about: str
     """Source of the prices, in words."""
+
+    def of_network(self, amounts: Amounts) -> str:
+        """A sentence on the network's own price, with a space before it; empty if that is not known."""
+        if not self.network_gigabyte:
+            return ""
+        price = price_of(self.network_gigabyte * amounts.count("gigabyte"), self.currency)
+        return f" The network itself costs {price} {amounts.of('gigabyte')}."
 
     def in_words(self) -> str:
         """The price of processor time in a clause: `at $0.05 a CPU hour`."""

@@ -10,7 +10,7 @@ from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.remedies import BASE_METHODS, Saving
 from loadgo.transfers.words import between, how_many
 
-_TITLE = "What each remedy saves: processor time per bit of bytes and of records, over its own"
+_TITLE = "What each remedy saves: how many times its processor time per bit `bytes` and `records` take"
 _REMEDIES = (
     ("messages, blocks", "more bytes a call: the memo's longer bytes, and its block transfers"),
     ("mmap, sendfile, splice, zerocopy", "pages handed over instead of copied: its mapping onto the network"),

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
+from loadgo.measures.record_checks import LOSSES_CHECK
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted, in_words, plain
+from loadgo.notation.figures import capitalized, counted, in_words, plain
 from loadgo.records.run_file import RUN_FILE
-from loadgo.verification.results import Disclosure, Verification, VerifiedFile, VerifiedPoint
+from loadgo.verification.files import THE_TABLES
+from loadgo.verification.results import Disclosure, Kind, Verification, VerifiedFile, VerifiedPoint
+from loadgo.verification.signature import NO_SUMS
 
 CHECK_KEYS = "kind name verdict text"
 FILE_KEYS = "name bytes sha256"
@@ -28,7 +33,7 @@ _VERDICTS = {"broken": "FAILED"}
 """The words of verdicts on a page, where they are not those of the JSON."""
 _MOST_NAMED_CHECKS = 3
 """Most checks that cannot be made of which the answer has the names."""
-_SHORT_KINDS = ("record", "rule")
+_SHORT_KINDS: tuple[Kind, ...] = ("record", "rule")
 """The kinds of checks of which the short document has those that hold, too."""
 
 
@@ -52,29 +57,68 @@ def verification_json(verification: Verification) -> str:
 
 
 def _warnings(verification: Verification) -> tuple[str, ...]:
-    """The checks that failed. Their names alone would read as if they held."""
-    return tuple(f'FAILED: "{check.name}": {check.text}' for check in map(_plain, verification.of("broken")))
+    """The checks that failed. Their names alone would read as if they held. Each loss is told once."""
+    broken = [_plain(check) for check in verification.of("broken")]
+    told = [check for check in broken if not _repeats_files(check, broken)]
+    return tuple(f'FAILED: "{check.name}": {check.text}' for check in told)
+
+
+def _repeats_files(check: VerifiedPoint, broken: Sequence[VerifiedPoint]) -> bool:
+    """Whether the check only has losses that are the damage of files, which have checks of their own."""
+    damages = [(Path(file.name).stem, file.text.rpartition(": ")[2]) for file in broken if file.kind == "file"]
+    reasons = check.text.split("; ")
+    return check.name == LOSSES_CHECK and all(
+        any(f": {stem} " in reason and reason.endswith(damage) for stem, damage in damages) for reason in reasons
+    )
+
+
+def shown_name(verification: Verification) -> str:
+    """The folder that was asked for, with the name that the run gave itself where that is another."""
+    folder, name = plain(verification.folder.resolve().name), plain(verification.run)
+    return f'"{folder}"' if folder == name else f'"{folder}" (recorded as "{name}")'
 
 
 def answer(verification: Verification) -> str:
-    """A sentence: whether the run holds, and how many checks were made."""
-    counts = Counter(check.verdict for check in verification.checks)
-    unknown = f"; {_unknown_in_words(verification)} cannot be made" if counts["not checkable"] else ""
-    if verification.holds:
-        passed = (
-            f"{counted(counts['holds'], 'check')} passed, none failed"
-            if unknown
-            else f"all {counts['holds']} checks passed"
-        )
-        return f'Run "{plain(verification.run)}" holds: {passed}{unknown}.'
-    failed = counts["broken"]
-    return f'Run "{plain(verification.run)}" does not hold: {failed} of {len(verification.checks)} checks failed.'
+    """Whether the run holds, and what of it is not proven."""
+    name, counts = shown_name(verification), Counter(check.verdict for check in verification.checks)
+    if not verification.holds:
+        failed = counts["broken"]
+        return f"Run {name} does not hold: {failed} of {counted(len(verification.checks), 'check')} failed."
+    if not counts["not checkable"]:
+        return f"Run {name} holds: all {counts['holds']} checks passed."
+    passed = f"nothing is wrong in {counted(counts['holds'], 'check')}"
+    unproven = " ".join(filter(None, (_unseen_changes(verification), _unmade_checks(verification))))
+    return f"Run {name} holds as far as can be checked: {passed}. {unproven}"
 
 
-def _unknown_in_words(verification: Verification) -> str:
-    """The number of checks that cannot be made, and which they are if these are few."""
-    names = [plain(check.name) for check in verification.of("not checkable")]
-    return f"{len(names)} ({in_words(names)})" if len(names) <= _MOST_NAMED_CHECKS else f"{len(names)}"
+def _unseen_changes(verification: Verification) -> str:
+    """A sentence on the changes that could not be seen, for want of checksums and of a known signature."""
+    unseen = _without_checksums(verification)
+    if not _is_unsigned(verification):
+        return "Whose signature it has is not known." if verification.of_kind("signature", "not checkable") else ""
+    if unseen:
+        without = "has no checksum" if len(unseen) == 1 and unseen != [THE_TABLES] else "have no checksums"
+        return f"{capitalized(in_words(unseen))} {without}, and nobody signed it, so a change could not be seen."
+    return "Nobody signed it, so a change made on purpose could not be seen."
+
+
+def _unmade_checks(verification: Verification) -> str:
+    """A sentence on the checks of records and rules that cannot be made."""
+    unmade = [check for kind in _SHORT_KINDS for check in verification.of_kind(kind, "not checkable")]
+    names = [plain(check.name.partition(":")[0]) for check in unmade]
+    if len(names) > _MOST_NAMED_CHECKS:
+        return f"{len(names)} further checks cannot be made."
+    return f"Not checked: {in_words(names)}." if names else ""
+
+
+def _without_checksums(verification: Verification) -> list[str]:
+    """The files that have no checksum, but for `run.toml`, which never has one."""
+    unseen = [check.name for check in verification.of_kind("file", "not checkable") if check.name != RUN_FILE]
+    return [plain(name) for name in unseen]
+
+
+def _is_unsigned(verification: Verification) -> bool:
+    return any(check.text == NO_SUMS for check in verification.of_kind("signature", "not checkable"))
 
 
 def verification_document(verification: Verification, *, full: bool) -> Document:
@@ -88,7 +132,7 @@ def verification_document(verification: Verification, *, full: bool) -> Document
         sections.append(Remarks(("`--full` adds the disclosure sheet and the SHA-256 of each file.",)))
     folder = plain(str(verification.folder))
     return Document(
-        title=f"verification of {plain(verification.run)}",
+        title=f"verification of {plain(verification.folder.resolve().name)}",
         answer=answer(verification),
         trust=_trust(verification),
         warnings=_warnings(verification),
@@ -102,12 +146,12 @@ def _trust(verification: Verification) -> str:
     """The line on whether to believe the run's figures, which is more than that its records hold."""
     doubts = [text.partition(". ")[0] for text in verification.doubts]
     against = [f"{doubt[:1].lower()}{doubt[1:]}".rstrip(".") for doubt in doubts]
-    unseen = [
-        check.name for check in verification.of("not checkable") if check.kind == "file" and check.name != RUN_FILE
-    ]
+    unseen = _without_checksums(verification)
     if unseen:
         against.append(f"a later change of {in_words(unseen)} could not be detected")
-    kept = "the run keeps the rules" if unseen else "the files are whole, and the run keeps the rules"
+    elif _is_unsigned(verification):
+        against.append("a change made on purpose could not be detected")
+    kept = "the run keeps the rules" if unseen else "the files are as they were recorded, and the run keeps the rules"
     grounds = () if verification.of("broken") else (kept,)
     evidence = Evidence(tuple(map(plain, against)), grounds)
     return trust_in_words(evidence, is_warned=not verification.holds, is_low=bool(doubts))

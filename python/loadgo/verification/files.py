@@ -22,6 +22,8 @@ from loadgo.verification.results import VerifiedFile, VerifiedPoint
 
 NOTES_FILE = "notes.json"
 """The user's own notes on a run, which may change at any time and belong to no hash."""
+THE_TABLES = "the tables"
+"""The name of the check of all tables of a run that recorded no checksums."""
 _READ_BYTES = 1 << 20
 
 
@@ -93,7 +95,7 @@ def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[Ver
         else "the run did not come to its end, where the checksums of tables are written"
     )
     yield VerifiedPoint(
-        "file", "the tables", "not checkable", f"{reason}: a later change of their bytes could not be detected"
+        "file", THE_TABLES, "not checkable", f"{reason}: a later change of their bytes could not be detected"
     )
 
 
@@ -101,7 +103,7 @@ def _stream_damage(path: Path) -> str:
     """The damage of a stream behind its whole batches; empty if there is none."""
     try:
         rest = whole_part(path).rest
-        return f"it ends in a batch that is not whole: {rest}" if rest else ""
+        return f"it breaks off within its last batch of rows: {rest}" if rest else ""
     except BadRun as error:
         return str(error)
 

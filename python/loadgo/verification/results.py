@@ -72,3 +72,7 @@ class Verification(Result, presented_by="loadgo.verification.document:presentati
     def of(self, verdict: Verdict) -> tuple[VerifiedPoint, ...]:
         """The checks with this verdict."""
         return tuple(check for check in self.checks if check.verdict == verdict)
+
+    def of_kind(self, kind: Kind, verdict: Verdict) -> tuple[VerifiedPoint, ...]:
+        """The checks of this kind with this verdict."""
+        return tuple(check for check in self.of(verdict) if check.kind == kind)

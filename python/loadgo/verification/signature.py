@@ -20,7 +20,7 @@ SIGNATURE_NAMESPACE = "loadgo"
 """The purpose of the signature, so that none made for another purpose counts."""
 UNSIGNED_WORD = "nobody"
 _SIGNATURE = "the signature"
-_NO_SUMS = f"there is no {SUMS_FILE}: nobody signed the run"
+NO_SUMS = f"there is no {SUMS_FILE}: nobody signed the run"
 _HASH_CHARS = 64
 _LIMIT_S = 120.0
 """Longest time for ssh-keygen, which may ask for a passphrase or wait for a touch of a security key."""
@@ -71,7 +71,7 @@ def signature_points(folder: Path, files: Sequence[VerifiedFile], signers: Path 
     sums = folder / SUMS_FILE
     if not sums.exists():
         verdict: Verdict = "not checkable" if signers is None else "broken"
-        yield VerifiedPoint("signature", _SIGNATURE, verdict, _NO_SUMS)
+        yield VerifiedPoint("signature", _SIGNATURE, verdict, NO_SUMS)
         return
     try:
         content = read_small(sums)
@@ -134,7 +134,7 @@ def _signature_point(path: Path, content: bytes, signers: Path | None) -> Verifi
 def signer_in(points: Sequence[VerifiedPoint]) -> str:
     """The name of who signed the run, from the checks of its signature."""
     found = [point for point in points if point.name == _SIGNATURE]
-    if not found or found[-1].text == _NO_SUMS:
+    if not found or found[-1].text == NO_SUMS:
         return UNSIGNED_WORD
     if found[-1].verdict == "broken":
         return "not known: the signature does not hold"

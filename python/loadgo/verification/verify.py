@@ -10,13 +10,14 @@ from loadgo.errors import BadRun, error_in_words
 from loadgo.measures.summary import summarize
 from loadgo.records.manifest import READER_VERSION
 from loadgo.records.phases import stretch_of
+from loadgo.records.run_file import RUN_FILE
 from loadgo.records.runs import LAST_RUN_NAME, find_run, outcome_of
 from loadgo.records.tables import read_conditions, tables
 from loadgo.verification.disclosure import disclosure_of
 from loadgo.verification.files import file_checks, files_in
 from loadgo.verification.results import Verification, VerifiedPoint
 from loadgo.verification.rules import facts_and_doubts, record_points, rule_points
-from loadgo.verification.signature import SIGNATURE_FILES, UNSIGNED_WORD, sign, signature_points, signer_in
+from loadgo.verification.signature import SIGNATURE_FILES, SUMS_FILE, UNSIGNED_WORD, sign, signature_points, signer_in
 
 if TYPE_CHECKING:
     from loadgo.measures.summary import Summary
@@ -63,6 +64,8 @@ def verify(
     signature: tuple[VerifiedPoint, ...] = ()
     if sign_with is None or all(check.verdict != "broken" for check in checks):
         signature = tuple(signature_points(folder, files, None if signers is None else Path(signers)))
+    if any(check.name == SUMS_FILE and check.verdict == "holds" for check in signature):
+        checks = [check for check in checks if check.name != RUN_FILE or check.verdict != "not checkable"]
     return Verification(
         run=str(run_toml.get("id", folder.name)),
         folder=folder,

@@ -204,6 +204,13 @@ SOME_ABILITIES = AbilityList(
 )
 
 
+def test_the_doctor_names_no_remedy_that_is_there() -> None:
+    late = Ability("timers", "estimated", "900 µs late", "timers are late", "a less loaded host, or SCHED_FIFO")
+    fifo = Ability("a driver that is never kept waiting (SCHED_FIFO)", "exact", "permitted", "", "")
+    assert "remedy: a less loaded host\n" in str(AbilityList([late, fifo]).report("text"))
+    assert "remedy: a less loaded host, or SCHED_FIFO\n" in str(AbilityList([late]).report("text"))
+
+
 def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     assert (
         ability_answer(SOME_ABILITIES)
@@ -218,7 +225,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     assert lines[:8] == [
         "3 of loadgo's 5 abilities are available here; 1 is missing, 1 is there in part.",
         "",
-        "Missing",
+        "Missing, or there in part",
         "· swap: not here",
         "    why: only root may page to a new device",
         "    remedy: run as root, or word word word word word word word word word word",

@@ -23,7 +23,7 @@ def test_a_pause_of_bash_has_the_response_and_one_of_zsh_has_not(tmp_path: Path)
     assert not zsh.think.is_upper_bound
     assert bash.think.measured == zsh.think.measured == 39
     assert bash.think.mean_ns == pytest.approx(zsh.think.mean_ns + 2e9)
-    assert "think times have the responses in them" in " ".join(bash.report().split())
+    assert "think times include the response times, so they are too long" in " ".join(bash.report().split())
 
 
 def test_a_history_has_names_and_pauses_and_says_that_it_has_no_processor_times(tmp_path: Path) -> None:

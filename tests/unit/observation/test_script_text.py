@@ -75,7 +75,7 @@ def test_sessions_alike_are_one_class_and_two_kinds_are_two() -> None:
     assert len(divide([session(42)] * 10 + [session(43)] * 10).classes) == 1
     two = divide([session(3 + k % 3) for k in range(20)] + [session(300 + k) for k in range(5)])
     assert [(part.name, len(part.sessions)) for part in two.classes] == [("light", 20), ("heavy", 5)]
-    assert two.reason.startswith("two classes: heavy sessions use more than ")
+    assert two.reason.startswith("two classes of sessions: the heavy ones use more than ")
 
 
 def test_a_file_that_exists_is_replaced_only_by_force(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_functions_of_a_file_without_symbols_are_one_in_every_format() -> None:
     clock_profile = Profile("gzip", 1.0, 1000, tuple(stripped), (Segment("/lib/libz.so.1", 90, None, None),))
     table = text_document(profile_document(clock_profile), width=80)
     assert [line.split() for line in table.splitlines() if "no symbols (" in line] == [
-        ["no", "symbols", "(libz.so.1)", "libz.so.1", "90", "100.0", "%", "90"]
+        ["no", "symbols", "(libz.so.1)", "libz.so.1", "90", "100.0", "%", "0.0", "%", "90"]
     ]
     assert "no symbols all functions of that file in one row: it was stripped of" in " ".join(table.split())
     assert folded(clock_profile) == "gzip;no symbols (libz.so.1) 90\n"
@@ -174,7 +174,7 @@ def test_the_tables_fit_and_add_up(width: int) -> None:
     assert ["all", "1,000", "100.0", "%"] in lines
     assert ["all", "1,045", "2"] in lines
     assert ["/usr/bin/prime", "600", "60.0", "%", "3.1", "%"] in lines
-    assert ["divide<int>(long)", "prime", "600", "60.0", "%", "600"] in lines
+    assert ["divide<int>(long)", "prime", "600", "60.0", "%", "3.1", "%", "600"] in lines
 
 
 def test_a_long_path_keeps_its_end() -> None:
@@ -185,7 +185,7 @@ def test_a_long_path_keeps_its_end() -> None:
     assert max(map(len, text.splitlines())) <= 80
     ends = [line.split() for line in text.splitlines() if "libend.so" in line]
     assert any(line[-5:] == ["10", "100.0", "%", "0.0", "%"] for line in ends)
-    assert any(line[-4:] == ["10", "100.0", "%", "10"] for line in ends)
+    assert any(line[-6:] == ["10", "100.0", "%", "0.0", "%", "10"] for line in ends)
     assert any(line[-2:] == ["5", "6"] for line in ends)
 
 
@@ -209,10 +209,10 @@ TABLES = [
     ["[kernel]", "300", "30.0 %", "2.9 %"],
     ["/lib/stripped.so", "100", "10.0 %", "1.9 %"],
     ["all", "1,000", "100.0 %", ""],
-    ["function", "mapping", "samples", "share", "in calls"],
-    ["divide<int>(long)", "prime", "600", "60.0 %", "600"],
-    ["copy_page", "[kernel]", "300", "30.0 %", "300"],
-    ["no symbols (stripped.so)", "stripped.so", "100", "10.0 %", "100"],
+    ["function", "mapping", "samples", "share", "±", "with its calls"],
+    ["divide<int>(long)", "prime", "600", "60.0 %", "3.1 %", "600"],
+    ["copy_page", "[kernel]", "300", "30.0 %", "2.9 %", "300"],
+    ["no symbols (stripped.so)", "stripped.so", "100", "10.0 %", "1.9 %", "100"],
     ["page faults in", "minor", "major"],
     ["/usr/bin/prime", "40", "2"],
     ["[heap]", "1,000", "0"],

@@ -26,9 +26,9 @@ it did not wait for a processor for long.
 – not measured: disk wait.
 note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
-≤: less than 50.0 MB cannot be told: the kernel's account of a command begins at
-  loadgo's own memory.
-cost: of 1,000,000 such runs at $0.05 a CPU hour (default, an assumption).
+≤: 50.0 MB or less. The kernel's account of a command begins with loadgo's own
+  memory, of that size.
+Cost: of 1,000,000 such runs at $0.05 a CPU hour (default, an assumption).
 """
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
 
@@ -71,13 +71,15 @@ def test_the_first_line_says_how_many_runs_failed() -> None:
 def test_a_command_that_failed_is_a_warning_above_its_times_in_every_format() -> None:
     """`exit 2` at the end of a line was overlooked: the times were taken for those of a command that works."""
     failed = replace(measured_run(), exit_status=2, signal=None)
-    warning = "`ls /` failed (exit 2): these times are of the failure."
+    warning = "`ls /` failed (exit 2): these times are of failing, not of succeeding."
     alone = message(failed)
     assert alone.report().splitlines()[0] == warning
     assert json.loads(str(alone.report("json")))["warnings"][0] == warning
     for form, command in (("html", "<code>ls /</code>"), ("md", "`ls /`")):
         shown = without_spans(str(alone.report(form)))
         assert shown.index(warning.replace("`ls /`", command)) < shown.index("real 4.50 ms")
+    assert "cost" not in alone.report().lower()
+    assert "for long" not in alone.report()
     assert "Trust: low: the warnings above say why" in " ".join(alone.report().split())
     killed = replace(measured_run(), exit_status=None, signal=9)
     some = message(measured_run(), killed).report()
@@ -90,10 +92,10 @@ def test_a_command_that_failed_is_a_warning_above_its_times_in_every_format() ->
 def test_a_long_wait_for_a_processor_is_a_warning() -> None:
     waiting = [replace(measured_run(), ready_wait_ns=wait) for wait in (2_500_000, 2_700_000, 100_000)]
     text = " ".join(message(*waiting).report().split())
-    said = "In the median run, the command's processes waited for a processor for as long as 55.6 % of the real time"
+    said = "The command waited 2.50 ms for a processor, and took 4.50 ms of real time (medians): "
     assert text.startswith(said)
-    assert "the first line has medians" in text
-    assert "waited for a processor" not in message(measured_run()).report()
+    assert "Each figure of the first line is a median." in text
+    assert "waited" not in message(measured_run()).report()
 
 
 def test_a_cold_round_has_a_line_and_a_column_for_each_kind_of_run() -> None:

@@ -231,13 +231,18 @@ def test_a_host_without_a_load_is_told_by_how_busy_it_was_and_why_not(alone: Tab
 def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:
     told = {"kind": "meter", "name": "make", "load": {}}
     one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical))
-    made = dataclasses.replace(run, interactions=one, conditions=run.conditions | told)
-    text = page(summarize(made, phases="all"), made, width=100)
+    metered = dataclasses.replace(run, interactions=one, conditions=run.conditions | told)
+    text = page(summarize(metered, phases="all"), metered, width=100)
     used = (
         r"`make` took [\d.]+ ms: [\d.]+ ms of processor time, 100 minor faults, 0 major faults, [\d,]+ system calls\. "
     )
-    words = used + r"2 processors were 54\.67 % busy over 90\.0 s\."
+    words = used + (
+        r"The host was metered for 90\.0 s, from before the command to after it: 2 processors were 54\.67 % busy\."
+    )
     assert re.match(words, text.replace("\n", " "))
+    quoted = metered.conditions | {"name": "sh -c ls | wc", "command": ["loadgo", "meter", "--", "sh", "-c", "ls | wc"]}
+    shown = page(summarize(dataclasses.replace(metered, conditions=quoted), phases="all"), metered, width=100)
+    assert "`sh -c 'ls | wc'` took" in shown, "without its quotes it is another command"
     assert "Response time" not in text
     assert "The host was busy with other things" not in text
 
@@ -280,7 +285,7 @@ def test_what_a_metered_command_did_is_told_apart_by_command_and_by_user(run: Ta
 
 def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) -> None:
     exact, cheap = (the_command(run, tier) for tier in ("exact", "cheap"))
-    words = "of processor time (with that of the exact meters: see Meters)"
+    words = "of processor time (with that of the exact meters)"
     assert words in page(summarize(exact), exact, width=200)
     assert "The command's processor time includes the meters' programs" in page(summarize(exact), exact, width=200)
     assert "count from the start of its process (fork)" in page(summarize(exact), exact, width=400)

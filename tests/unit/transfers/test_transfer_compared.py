@@ -78,7 +78,7 @@ def test_the_page_tells_ends_loads_and_crossings(width: int) -> None:
     analysis = taken_apart(Table("this host", tuple(made({1.0: 1.0, 7.0: 5.0})), (), ()), PRICES, "processes running")
     page = analysis.report(width=width)
     for words in (
-        "Receiving over sending",
+        "Receiving ÷ sending",
         "Against the load: the same transfers",
         "times as long",
         "processes running",
@@ -107,8 +107,8 @@ def test_all_pages_price_the_same_amount_of_data() -> None:
     """A tenth of a picosecond a bit: nobody reads the price of a million bits."""
     cheap = tuple(replace(transfer, cpu_s=transfer.bits * 1e-13) for transfer in made({1.0: 1.0, 7.0: 5.0}))
     page = taken_apart(Table("this host", cheap, (), ()), PRICES, "running").report(width=200)
-    cost = 1e-13 * 8e9 * 1e6 * PRICES.cpu_hour / 3600
-    assert f"a CPU hour: sending a million gigabytes costs {PRICES.currency}{digits(cost)}" in " ".join(page.split())
+    cost = 1e-13 * 8e9 * 1e3 * PRICES.cpu_hour / 3600
+    assert f"Sending a terabyte costs {PRICES.currency}{digits(cost)}" in " ".join(page.split())
     assert "megabit" not in page
 
 
@@ -117,7 +117,7 @@ def test_no_change_with_the_load_is_named_that_the_interval_does_not_show() -> N
         analysis = taken_apart(Table("this host", tuple(made({low: 1.0, high: 5.0})), (), ()), PRICES, "running")
         return str(apart_document(analysis).answer)
 
-    assert "From a load of 1.0 to 7.0 " in sentence(1.0, 7.0)
+    assert "At a load of 7.0 against 1.0 " in sentence(1.0, 7.0)
     assert "and real time is 4.95 times as long." in sentence(1.0, 7.0)
     assert "they do not tell what a load changes" in sentence(15.7, 15.8)
     assert _change_of("real time", Times(1.44, Interval(0.58, 2.1))) == (

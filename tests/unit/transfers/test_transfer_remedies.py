@@ -68,7 +68,7 @@ def test_rounds_end_with_an_interrupt() -> None:
 def test_the_page_fits_a_terminal(width: int) -> None:
     page = Transferred(tuple(rounds(5)), (), False).report(prices=prices("cloud"), width=width)
     assert "400" in page
-    assert "What a gigabyte costs the processor" in page
+    assert "What a gigabyte costs in processor time" in page
     assert max(map(len, page.splitlines())) <= width
 
 
@@ -79,27 +79,29 @@ def page_of(rows: list[Row]) -> str:
 
 def test_a_single_round_names_no_cheapest_method() -> None:
     page = page_of(rounds(1))
-    assert "costs least" not in page
+    assert ", the cheapest," not in page
     assert re.match(
-        r"Processor time, at \$[\d.]+ a CPU hour: sending a gigabyte costs \$\S+ \(blocks\) to \$\S+ \(bytes\)\. ", page
+        r"Sending a gigabyte costs \$\S+ \(blocks\) to \$\S+ \(bytes\): processor time at \$[\d.]+ a CPU hour\. ", page
     )
-    assert "One round does not tell which method is cheapest: --times 5 may." in page
-    assert "a CPU hour: sending a gigabyte costs $" in page_of([row_of()]), "one method needs no round more"
+    assert "Which method is cheapest for sending cannot be told from one round: --times 5 may." in page
+    assert "Sending a gigabyte costs $" in page_of([row_of()]), "one method needs no round more"
     assert "cheapest" not in page_of([row_of()])
 
 
 def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
-    assert "sending a gigabyte costs least with blocks: $" in page_of(rounds(3))
+    assert re.match(
+        r"Sending a gigabyte costs \$\S+ with blocks, the cheapest, and \$\S+ with bytes: ", page_of(rounds(3))
+    )
     near = [row_of(method="splice", thread_s=0.01 * factor) for factor in (0.9, 1.4, 0.8)]
-    assert "Which method is cheapest cannot be told from 3 rounds." in page_of([*rounds(3), *near])
+    assert "Which method is cheapest for sending cannot be told from 3 rounds." in page_of([*rounds(3), *near])
 
 
-def test_prices_of_next_to_nothing_are_those_of_a_million_gigabytes() -> None:
+def test_prices_of_next_to_nothing_are_those_of_a_terabyte() -> None:
     cheap = [row_of(thread_s=thread_s) for thread_s in (1e-4, 2e-4, 3e-4)]
     page = page_of(cheap)
-    assert "a CPU hour: sending a million gigabytes costs $" in page
-    assert "The network takes $90,000 for as much." in page
-    assert "a million megabits" in page
+    assert "Sending a terabyte costs $" in page
+    assert "The network itself costs $90 a terabyte." in page
+    assert "a terabit" in page
     assert "$0.0000" not in page
 
 
@@ -107,6 +109,6 @@ def test_the_chart_stands_above_the_tables() -> None:
     transferred = Transferred(tuple(rounds(5)), (), False)
     text = transferred.report(prices=prices())
     assert text.index("What a gigabyte costs") < text.index("What the processor time costs")
-    assert text.index("What the processor time costs") < text.index("As RFC 392 printed it")
+    assert text.index("What the processor time costs") < text.index("Time and bytes, in the columns of RFC 392")
     page = transferred.report("html", prices=prices())
-    assert page.index('id="chart-transfer-methods"') < page.index('<h2 id="as-rfc-392-printed-it"')
+    assert page.index('id="chart-transfer-methods"') < page.index('<h2 id="time-and-bytes-in-the-columns-of-rfc-392"')

@@ -24,7 +24,9 @@ function showList() {
   const { folder, runs, experiments, commands, reading } = laboratory.list;
   byId("folder").textContent = folder;
   const broken = runs.filter((run) => run.outcome === "broken").length;
-  const parts = [`${runs.length.toLocaleString("en")} ${runs.length === 1 ? "run" : "runs"}`, reading ? `reading ${reading.toLocaleString("en")} runs…` : "", broken ? `${broken} broken, shown last` : ""];
+  const inExperiments = runs.filter((run) => run.experiment).length;
+  const counted = `${runs.length.toLocaleString("en")} ${runs.length === 1 ? "run" : "runs"}${inExperiments ? `, ${inExperiments.toLocaleString("en")} of them in experiments` : ""}`;
+  const parts = [counted, reading ? `reading ${reading.toLocaleString("en")} runs…` : "", broken ? `${broken} broken, shown last` : ""];
   byId("state").textContent = parts.filter(Boolean).join("; ");
   for (const name of Object.keys(FILTERS)) setOptions(byId(name), runs.map(FILTERS[name]), "any");
   setOptions(byId("tag"), runs.flatMap((run) => run.tags), "any");

@@ -20,7 +20,9 @@ const textOf = (run) =>
 
 function filtered(runs) {
   const words = byId("text").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const [from, to, tag] = [byId("from").value, byId("to").value, byId("tag").value];
+  // A date that is not whole yet chooses nothing.
+  const [from, to] = ["from", "to"].map((name) => (byId(name).validity.valid ? byId(name).value : ""));
+  const tag = byId("tag").value;
   const values = Object.entries(FILTERS).map(([name, value]) => [byId(name).value, value]);
   const parts = byId("parts").checked;
   return runs.filter((run) => {
