@@ -31,6 +31,8 @@ FIGURE_LABELS = {
 """Labels of the figures, by name. The cost's label depends on its scale."""
 _SHORT_RUN_NS = 400_000_000
 """Processor time below which the kernel's ticks divide user and system time coarsely."""
+_BRIEF_RUN_NS = 50_000_000
+"""Processor time of which the start of the command is over a hundredth."""
 _MOST_NAMED_FILES = 4
 _MOST_COMMAND_CHARS = 24
 _WAITING_SHARE = 0.1
@@ -45,6 +47,7 @@ def remarks(ready: Ready) -> list[str]:
         *_too_few_runs(ready),
         *_missing_figures(ready),
         *_coarse_split(ready),
+        *_start(ready),
         *_left_running(ready.runs),
         *_lost_records(ready.runs),
         *_cold_start(ready),
@@ -166,6 +169,17 @@ def _coarse_split(ready: Ready) -> list[str]:
     if shortest_ns >= _SHORT_RUN_NS or "ticks" not in str(ready.sources.get("split", "")):
         return []
     return [f"User and system time are told apart by {ready.sources['split']}: in a short run only their sum is exact."]
+
+
+def _start(ready: Ready) -> list[str]:
+    """A remark on brief runs: the kernel charges the command with its start, which is a copy of this process."""
+    brief_runs = [run for run in ready.runs if run.cpu_ns is not None and run.cpu_ns < _BRIEF_RUN_NS]
+    if not brief_runs or ready.host != HERE_NAME:
+        return []
+    return [
+        "CPU and CPU wait include the command's start as a copy of loadgo, some 0.6 ms of CPU. "
+        "`loadgo ready -n 20 -- true` shows how much it is on this host: subtract that."
+    ]
 
 
 def _left_running(runs: tuple[CommandRun, ...]) -> list[str]:

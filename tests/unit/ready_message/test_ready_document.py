@@ -28,6 +28,9 @@ note: delay accounting is off, and a note that is longer than a line of eighty
   characters goes on below
 ≤: 50.0 MB or less. The kernel's account of a command begins with loadgo's own
   memory, of that size.
+CPU and CPU wait include the command's start as a copy of loadgo, some 0.6 ms of
+  CPU. `loadgo ready -n 20 -- true` shows how much it is on this host: subtract
+  that.
 Cost: of 1,000,000 such runs at $0.05 a CPU hour (default, an assumption).
 """
 NOTE = "delay accounting is off, and a note that is longer than a line of eighty characters goes on below"
