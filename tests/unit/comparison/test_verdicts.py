@@ -174,13 +174,16 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
     assert conditions_sentence([seed, load]) == (
         "What was set is the same, but not the seeds; the host's load average differs."
     )
-    assert conditions_sentence([seed]) == "The conditions are the same, but not the seeds."
+    assert conditions_sentence([seed]) == "What was set is the same, but not the seeds."
     assert conditions_sentence([]) == "The conditions are the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
     many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(5))]
     assert conditions_sentence(many) == (
-        "What differs: script (x in A, y in B), key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B) and 3 more conditions."
+        "What else differs: key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B), key 2 (1 in A, 2 in B), key 3 (1 in A, 2 "
+        "in B) and key 4 (1 in A, 2 in B)."
     )
+    keys = [DifferingCondition(f"key {number}", "1", "2") for number in range(6)]
+    assert conditions_sentence(keys).endswith("key 2 (1 in A, 2 in B) and 3 more conditions.")
     paid = [DifferingCondition(name, "1", "2") for name in ("title", "tariff.shifts.1", "machine processors.speed")]
     assert conditions_sentence(paid).startswith("What differs: machine processors.speed (1 in A, 2 in B), title (1 in")
     made = compared(SLOWER_AND_FASTER)
