@@ -131,16 +131,44 @@ def test_the_headline_names_the_commands_that_surely_differ_in_both_directions()
     found = headline(comparison)
     sentence = next(text for text in found.split(". ") if text.startswith("By command, response is "))
     worse, better = sentence.split(", and ")
-    assert worse.startswith("By command, response is worse in `compile` (+8")
+    assert worse.startswith("By command, response is surely worse in `compile` (+8")
     assert better.startswith("better in `run` (−4")
     assert "edit" not in sentence
     assert sentence in json.loads(comparison_json(comparison))["answer"]
 
 
 def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
-    assert "response is worse in all 3 commands, most in `run` (+" in headline(
+    assert "response is surely worse in all 3 commands, most in `run` (+" in headline(
         compared({"edit": 1.5, "compile": 1.6, "run": 2.5})
     )
+
+
+def test_the_headline_and_the_table_name_as_many_commands() -> None:
+    made = compared(SLOWER_AND_FASTER)
+    compile_, edit, run = made.rows.rows[:3]
+    near = replace(edit.measures["response"], interval=Interval(1e-3, 1e9), before=2e9, after=2.4e9)
+    rows = (compile_, replace(edit, measures=edit.measures | {"response": near}), run, *made.rows.rows[3:])
+    assert near.verdict == "worse"
+    assert ", and probably worse in 1 more" in headline(replace(made, rows=replace(made.rows, rows=rows)))
+    assert "probably" not in headline(made)
+
+
+@pytest.mark.parametrize(
+    ("interval", "verdict", "shown"),
+    [
+        ((-1.6, 4.9), "no difference", "−1.6 to +4.9 %"),
+        ((-3.1, 5.1), "cannot tell", "−3.1 to +5.1 %"),
+        ((-4.9, 4.2), "cannot tell", "−4.9 to +4.2 %"),
+        ((-3.1, 6.2), "cannot tell", "−3 to +6 %"),
+        ((0.6, 5.2), "worse", "+1 to +5 %"),
+    ],
+)
+def test_an_interval_shows_on_which_side_of_the_margin_it_ends(
+    interval: tuple[float, float], verdict: str, shown: str
+) -> None:
+    low, high = interval
+    found = Difference("response", 100.0, 100.0 + (low + high) / 2, Interval(low, high))
+    assert (found.verdict, change_interval(found)) == (verdict, shown)
 
 
 def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alone() -> None:
