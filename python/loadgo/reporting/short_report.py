@@ -211,7 +211,8 @@ def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
     left_out = {"idle"} if owners_line(summary) else set()
     for row in (row for row in total_time.categories if row.name not in left_out):
         each = f" ({number(row.count)} of {duration(row.each_ns)} each)" if row.count and row.each_ns else ""
-        name = category_name(row.name)
+        of_idle = ", a part of the idle time" if left_out and row.name.startswith("idle ") else ""
+        name = f"{category_name(row.name)}{of_idle}"
         facts.append((total_time.share_of(row.time_ns) or 0.0, PROCESSORS_LABEL, f"{name}{each}"))
     return facts
 
