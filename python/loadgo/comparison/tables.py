@@ -132,7 +132,7 @@ def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | 
 
 
 def _margin_foot(rows: Sequence[Row], measure: str) -> str:
-    """What the margin is, where it decides between no difference and cannot tell. Empty elsewhere."""
+    """The margin in words, where it decides between no difference and cannot tell. Empty elsewhere."""
     differences = [row.measures[measure] for row in rows]
     if not any(one.verdict == "no difference" or one.cannot_tell_by == "width" for one in differences):
         return ""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SINGLE_BIN_AXIS_RATIO = 10.0
 """Ratio of the ends of the axis of response times that has a single bin."""
-_BEYOND_LAST_TICK = 5.0
+_LAST_TICK_RATIO = 5.0
 """An axis of response times that reaches so many times as far as its last tick has a tick more there."""
 _MARK_PX = 8
 """Room at the ends of that axis for the marks of quantiles."""
@@ -128,7 +128,7 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
 def _time_ticks(low: float, high: float) -> list[float]:
     """The ticks of the axis of response times, with one more where the longest times are far beyond the last."""
     ticks = log_ticks(low, high)
-    return [*ticks, *(tick for tick in [_BEYOND_LAST_TICK * ticks[-1]] if tick <= high)]
+    return [*ticks, *(tick for tick in [_LAST_TICK_RATIO * ticks[-1]] if tick <= high)]
 
 
 def _axis_ends(bins: pl.DataFrame, points: pl.DataFrame) -> tuple[float, float]:

@@ -143,34 +143,6 @@ def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
     )
 
 
-def test_the_headline_and_the_table_name_as_many_commands() -> None:
-    made = compared(SLOWER_AND_FASTER)
-    compile_, edit, run = made.rows.rows[:3]
-    near = replace(edit.measures["response"], interval=Interval(1e-3, 1e9), before=2e9, after=2.4e9)
-    rows = (compile_, replace(edit, measures=edit.measures | {"response": near}), run, *made.rows.rows[3:])
-    assert near.verdict == "worse"
-    assert ", and probably worse in 1 more" in headline(replace(made, rows=replace(made.rows, rows=rows)))
-    assert "probably" not in headline(made)
-
-
-@pytest.mark.parametrize(
-    ("interval", "verdict", "shown"),
-    [
-        ((-1.6, 4.9), "no difference", "−1.6 to +4.9 %"),
-        ((-3.1, 5.1), "cannot tell", "−3.1 to +5.1 %"),
-        ((-4.9, 4.2), "cannot tell", "−4.9 to +4.2 %"),
-        ((-3.1, 6.2), "cannot tell", "−3 to +6 %"),
-        ((0.6, 5.2), "worse", "+1 to +5 %"),
-    ],
-)
-def test_an_interval_shows_on_which_side_of_the_margin_it_ends(
-    interval: tuple[float, float], verdict: str, shown: str
-) -> None:
-    low, high = interval
-    found = Difference("response", 100.0, 100.0 + (low + high) / 2, Interval(low, high))
-    assert (found.verdict, change_interval(found)) == (verdict, shown)
-
-
 def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alone() -> None:
     found = headline(compared(SLOWER_AND_FASTER, kind="host"))
     assert "By command, within the runs alone, response is lower in `run` (−4" in found
@@ -205,13 +177,9 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
     assert conditions_sentence([seed]) == "What was set is the same, but not the seeds."
     assert conditions_sentence([]) == "The conditions are the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
-    many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(5))]
-    assert conditions_sentence(many) == (
-        "What else differs: key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B), key 2 (1 in A, 2 in B), key 3 (1 in A, 2 "
-        "in B) and key 4 (1 in A, 2 in B)."
-    )
-    keys = [DifferingCondition(f"key {number}", "1", "2") for number in range(6)]
-    assert conditions_sentence(keys).endswith("key 2 (1 in A, 2 in B) and 3 more conditions.")
+    many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(6))]
+    named = ", ".join(f"key {number} (1 in A, 2 in B)" for number in range(3))
+    assert conditions_sentence(many) == f"What else differs: {named} and 3 more conditions."
     paid = [DifferingCondition(name, "1", "2") for name in ("title", "tariff.shifts.1", "machine processors.speed")]
     assert conditions_sentence(paid).startswith("What differs: machine processors.speed (1 in A, 2 in B), title (1 in")
     made = compared(SLOWER_AND_FASTER)
