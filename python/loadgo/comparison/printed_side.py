@@ -35,12 +35,12 @@ EXTRAPOLATION_WORD = "Extrapolated"
 _CLAIMS_FOR_CORRECTION = 2
 """Fewest claims that must hold with a corrected cell before it replaces the printed one."""
 _SECOND_NS = 1e9
-_CLOCK_CONDITIONS = {"date": "date", "clock time": "time of day"}
-"""Names of printed conditions by unit: one document has the label `Time:` at its dates."""
 _STORED_NAMES = {term.name: name for name, term in CATEGORY_TERMS.items()}
 """The names of categories in tables by those on pages: a user's file may have either."""
 _COMPARABLE_KEYS = ("cpu_s", "elapsed_s", "counts", "charges")
 """Keys of a side of which one, beside the interactions, is enough for a comparison."""
+_CLOCK_CONDITIONS = {"date": "date", "clock time": "time of day"}
+"""Names of printed conditions by unit: one document has the label `Time:` at its dates."""
 
 
 def is_printed(side_name: str) -> bool:
