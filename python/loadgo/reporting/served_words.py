@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loadgo.measures.run_warnings import RunFacts, facts_in
 from loadgo.measures.summary import CommandSummary, Summary
-from loadgo.notation.figures import as_code, counted, duration, number, people, plain, quantile
+from loadgo.notation.figures import as_code, capitalized, counted, duration, number, people, plain, quantile
 from loadgo.reporting.simulated_machine import simulated
 
 
@@ -72,12 +72,14 @@ def served(summary: Summary) -> str:
 
 
 def _not_valid(summary: Summary) -> str:
+    """The sentence that comes first for a run that ended early, or whose figures are not valid. Empty for others."""
     facts = facts_in(summary)
+    reasons = ["the run ended early"] if _ended_early(facts) else []
     if not summary.driver.valid:
-        return "The response times are not valid."
-    if any(not lost.tolerated for lost in facts.lost_hosts.values()):
-        return "The figures are not valid."
-    return "The run ended early." if _ended_early(facts) else ""
+        reasons.append("the response times are not valid")
+    elif any(not lost.tolerated for lost in facts.lost_hosts.values()):
+        reasons.append("the figures are not valid")
+    return f"{capitalized(', and '.join(reasons))}." if reasons else ""
 
 
 def _ended_early(facts: RunFacts) -> bool:
