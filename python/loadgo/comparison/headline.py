@@ -35,7 +35,6 @@ _FEWEST_HIDDEN_CONDITIONS = 3
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
-_NO_INTERVAL = "without an interval"
 _UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time of day")
 """Conditions that differ from run to run without a change by the experimenter."""
 
@@ -288,5 +287,5 @@ def _phrase(difference: Difference, notation: Notation) -> str:
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"
     if difference.interval is None:
-        return f"{name} is {difference.verdict} ({relative}, {_NO_INTERVAL})"
+        return f"{name} is {difference.verdict} ({relative})"
     return f"{name} is {difference.verdict} ({figures})"
