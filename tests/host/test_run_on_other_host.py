@@ -301,7 +301,7 @@ exec {plain}""")
     assert run["outcome"] == "done"
     assert "ControlPath=SOCKET" in run["system"]["login"]
     assert any("all users shared one connection" in note for note in run["notes"])
-    assert "everyone was served" in out
+    assert "every line was answered" in out
 
 
 def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: AgentHost) -> None:

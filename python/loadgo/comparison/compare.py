@@ -8,13 +8,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
-from loadgo.comparison.difference import Difference
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side, side_of_runs
+from loadgo.comparison.thresholds import Threshold, ThresholdResult, threshold_result
 from loadgo.comparison.totals import matched_by_totals
+from loadgo.comparison.unlike_loads import unlike_loads, without_merit
 from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
@@ -37,28 +38,8 @@ SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
 """A run's folder or id, several of them, a column of a published document, or a file with printed figures."""
 
 DOCUMENT_CHECK = "the document's own sums"
-CANNOT_TELL_TEXT = "whether runs differ by as much without a change cannot be told"
-UNANSWERED_TEXT = "without the lines that had no answer; with them it may be worse by more than"
 DEFAULT_WORSE_MEASURES = ("response", "cpu")
 """The measures of a threshold that names none."""
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """The largest deterioration that a measure may have, in percent."""
-
-    measure: str
-    percent: float
-
-
-@dataclass(frozen=True)
-class ThresholdResult:
-    """The result of a threshold. `failed` is None if the measure is not known."""
-
-    failed: bool | None
-    text: str
-    is_open: bool = False
-    """Whether it passed though B may be worse by more than the threshold, as far as is known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,6 +80,11 @@ class Comparison(Result, presented_by="loadgo.comparison.presentation:presentati
     def by_command(self) -> Matched:
         """The rows by command, or by line for printed sides."""
         return self.command_rows or self.rows
+
+    @property
+    def unlike_loads(self) -> tuple[DifferingCondition, ...]:
+        """The conditions of the load that differ. If there are any, nothing is better or worse."""
+        return unlike_loads(self.conditions)
 
     @property
     def predicted(self) -> bool:
@@ -198,7 +184,14 @@ def of_sides(
     """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
     a, b = _judged_beside(a, b)
     match = matched_by_totals if a.has_totals_alone or b.has_totals_alone else matched
-    rows = match(a, b, by, like_runs, margin)
+    conditions = _differing(a, b)
+    has_like_loads = not unlike_loads(conditions)
+
+    def compared(by: Literal["line", "command"] | None) -> Matched:
+        found = match(a, b, by, like_runs, margin)
+        return found if has_like_loads else without_merit(found)
+
+    rows = compared(by)
     is_by_line = rows.by == "line" and bool(rows.rows) and "printed" not in (a.kind, b.kind)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
     ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
@@ -208,7 +201,7 @@ def of_sides(
         a=a,
         b=b,
         phases=phases,
-        conditions=_differing(a, b),
+        conditions=conditions,
         rows=rows,
         parts=parts_of(a.accounts, b.accounts, paired=paired),
         chains=ratio_chains,
@@ -220,11 +213,11 @@ def of_sides(
                 for check in _checks(side)
             )
         ),
-        findings=tuple(_result(threshold, rows) for threshold in thresholds),
+        findings=tuple(threshold_result(threshold, rows, has_like_loads) for threshold in thresholds),
         judged=judged,
         notes=(*rows.left_out, *missing),
         margin=margin,
-        command_rows=matched(a, b, "command", like_runs, margin) if is_by_line else None,
+        command_rows=compared("command") if is_by_line else None,
     )
 
 
@@ -324,48 +317,6 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
         raise BadArgument(f"`worse={text}`: {there_are}").about("worse")
     names = (known[asked],) if asked else DEFAULT_WORSE_MEASURES
     return tuple(Threshold(measure, percent) for measure in names)
-
-
-def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
-    """Fails if the measure is worse by more than the threshold, and by more than chance.
-
-    Without an interval the figures alone decide.
-    """
-    difference = rows.whole.get(threshold.measure)
-    name, limit = threshold.measure, f"{threshold.percent:g} %"
-    if difference is None or difference.relative is None:
-        return ThresholdResult(None, f"{name} cannot be told")
-    worse = -difference.relative if difference.more_is_better else difference.relative
-    text = f"{name} is {abs(100 * difference.relative):.1f} % {'more' if difference.relative > 0 else 'less'}"
-    if 100 * worse <= threshold.percent:
-        if 100 * _most_worse(difference) > threshold.percent:
-            return ThresholdResult(None, f"{text} {UNANSWERED_TEXT} {limit}")
-        doubt = _doubt(difference, threshold.percent)
-        return ThresholdResult(False, f"{text}: not worse by more than {limit}{doubt}", bool(doubt))
-    if difference.may_be_chance:
-        return ThresholdResult(False, f"{text}, which may be chance", is_open=True)
-    if difference.verdict == "cannot tell":
-        return ThresholdResult(None, f"{text}: {CANNOT_TELL_TEXT}")
-    doubt = "" if difference.interval else ", by the figures alone: there is no interval"
-    return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
-
-
-def _doubt(difference: Difference, percent: float) -> str:
-    """A clause on why B may be worse by more than so many percent nevertheless; empty if it is surely not."""
-    interval = difference.interval
-    if interval is None or not difference.before:
-        return ", by the figures alone: there is no interval"
-    worst = -interval.low if difference.more_is_better else interval.high
-    if 100 * worst / difference.before > percent:
-        return ", but its 95 % interval reaches beyond that"
-    return f", but {CANNOT_TELL_TEXT}" if difference.cannot_tell_by == "drift" else ""
-
-
-def _most_worse(difference: Difference) -> float:
-    """The largest relative change for the worse of the figures alone, with lines that had no answer. 0 without any."""
-    if difference.by_unanswered is None or difference.change is None or not difference.before:
-        return 0.0
-    return (difference.change + difference.by_unanswered.high) / abs(difference.before)
 
 
 def _checks(side: Side) -> list[RunCheck]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
-from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, ThresholdResult
+from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import (
     about_allowance,
@@ -24,9 +24,17 @@ from loadgo.comparison.judgement_words import two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.printed_side import EXTRAPOLATION_WORD
 from loadgo.comparison.rows import Row
-from loadgo.comparison.short_form import MIX_LABEL, first_tables, full_pictures, further_tables, short_notes
+from loadgo.comparison.short_form import (
+    HOSTS_LABEL,
+    MIX_LABEL,
+    first_tables,
+    full_pictures,
+    further_tables,
+    short_notes,
+)
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
+from loadgo.comparison.thresholds import ThresholdResult
 from loadgo.comparison.trust import comparison_trust
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
@@ -236,6 +244,8 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     notes = [(MIX_LABEL, _mix_in_words(comparison))] if rows.rows else []
     notes += _about_totals(comparison)
     notes += [("Intervals", line) for line in _about_intervals(comparison)]
+    if any(run.by_host for side in comparison.sides for run in side.tables):
+        notes.append((HOSTS_LABEL, "are compared together. `loadgo report RUN --host NAME` has one host of a run."))
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources:

@@ -18,9 +18,10 @@ from loadgo.comparison.figures import Notation, change, change_interval, notatio
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
+from loadgo.comparison.unlike_loads import unlike_loads
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of
+from loadgo.notation.measures import name_of, signed
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
 from loadgo.stats.resample import FEWEST_UNITS, MOST_STRETCHES
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
@@ -39,7 +40,20 @@ _UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time of day")
 
 
 def verdict_sentence(comparison: Comparison) -> str:
-    """A sentence about B against A, measure by measure."""
+    """The sentences about B against A, measure by measure. Different loads are said first."""
+    return " ".join(filter(None, (loads_sentence(comparison), _verdict(comparison))))
+
+
+def loads_sentence(comparison: Comparison) -> str:
+    """The sentence that the loads differ, and what that means for the verdict. Empty for like loads."""
+    named = in_words([_condition(condition) for condition in comparison.unlike_loads])
+    if not named:
+        return ""
+    so = "" if comparison.judged else ", so nothing is called better or worse"
+    return f"The loads differ: {named}. That alone may explain each change{so}."
+
+
+def _verdict(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in _answer_measures(comparison.rows)]
     notation = notation_for(comparison.rows.whole.values())
     phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
@@ -90,6 +104,7 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
         return ()
     sentences = (
         stretches_sentence(comparison.a, comparison.b),
+        page_faults_sentence(comparison),
         host_change(comparison.rows),
         rows_sentence(comparison.by_command),
         _unstated_conditions(comparison.sides) or conditions_sentence(comparison.conditions),
@@ -117,6 +132,16 @@ def stretches_sentence(a: Side, b: Side) -> str:
     )
 
 
+def page_faults_sentence(comparison: Comparison) -> str:
+    """A sentence on printed figures: how much of the change in processor time is that of page faults."""
+    is_printed = "printed" in (comparison.a.kind, comparison.b.kind)
+    changes = [comparison.rows.whole[name].change for name in ("cpu", "page", "work") if name in comparison.rows.whole]
+    if not is_printed or len(changes) != len(("cpu", "page", "work")) or None in changes:
+        return ""
+    cpu, page, work = (signed(change) for change in changes)
+    return f"Of the change in CPU, {cpu}, page faults are {page} and all else is {work}."
+
+
 def rows_sentence(matched: Matched) -> str:
     """A sentence with the rows that surely differ, in both directions. Empty without one, and for a single row."""
     phrases = []
@@ -128,7 +153,8 @@ def rows_sentence(matched: Matched) -> str:
         sure = [row for row in rows if len(rows) > 1 and surely_differs(row.difference, figures, degrees)]
         every = f"all {len(rows)} {matched.by}s" if len(sure) == len(rows) else ""
         if sure:
-            phrases.append(_rows_phrase(measure, sure, every, notation))
+            rest = [row for row in rows if row.difference.differs and row not in sure]
+            phrases.append(_rows_phrase(measure, sure, every, notation) + _probably(rest))
     if not phrases:
         return ""
     if matched.between.drift == "not known":
@@ -137,6 +163,13 @@ def rows_sentence(matched: Matched) -> str:
             "so this is no verdict."
         )
     return f"By {matched.by}, {'; '.join(phrases)}."
+
+
+def _probably(rows: Sequence[ChartRow]) -> str:
+    """The clause on rows that differ by their own interval, but not if all rows are judged together."""
+    directions = [row.difference.verdict for row in rows]
+    counts = [f"{direction} in {directions.count(direction)} more" for direction in dict.fromkeys(directions)]
+    return f", and probably {in_words(counts)}" if counts else ""
 
 
 def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
@@ -149,7 +182,7 @@ def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
         return False
     if difference.drift == "not known":
         interval = difference.interval
-    elif difference.verdict not in ("better", "worse"):
+    elif not difference.differs:
         return False
     if interval is None or not before or not after or before < 0 or after < 0:
         return False
@@ -167,14 +200,15 @@ def _rows_phrase(measure: str, sure: Sequence[ChartRow], every: str, notation: N
     by_direction: dict[str, list[ChartRow]] = {}
     for row in sorted(sure, key=lambda row: -abs(math.log1p(row.difference.relative or 0.0))):
         by_direction.setdefault(_direction(row.difference), []).append(row)
+    sureness = "" if all(row.difference.cannot_tell_by for row in sure) else "surely "
     name = name_of(measure)
     if every and len(by_direction) == 1:
         (direction,) = by_direction
-        return f"{name} is {direction} in {every}, most in {_named(by_direction[direction][:1], notation)}"
+        return f"{name} is {sureness}{direction} in {every}, most in {_named(by_direction[direction][:1], notation)}"
     lists = [
         f"{direction} in {_named(rows, notation)}" for direction, rows in sorted(by_direction.items(), reverse=True)
     ]
-    return f"{name} is {', and '.join(lists)}"
+    return f"{name} is {sureness}{', and '.join(lists)}"
 
 
 def _direction(difference: Difference) -> str:
@@ -190,27 +224,33 @@ def _named(rows: Sequence[ChartRow], notation: Notation) -> str:
 
 
 def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
-    """A sentence with the first conditions that the experimenter chose and that differ."""
+    """A sentence with the first conditions that the experimenter chose and that differ, besides those of the load."""
+    of_load = unlike_loads(conditions)
     chosen = [
         condition
         for condition in conditions
-        if not is_measured_condition(condition.name) and condition.name.lower() not in _UNCHOSEN_CONDITIONS
+        if not is_measured_condition(condition.name)
+        and condition.name.lower() not in _UNCHOSEN_CONDITIONS
+        and condition not in of_load
     ]
-    if any(condition.name == "script" for condition in chosen):
-        chosen = [condition for condition in chosen if condition.name != SCRIPT_TEXT]
     if not chosen:
-        has_seeds = any(condition.name == "seed" for condition in conditions)
-        but = ", but not the seeds" if has_seeds else ""
-        measured = [condition.shown_name for condition in conditions if is_measured_condition(condition.name)]
-        if not measured:
-            return f"The conditions are the same{but}."
-        differ = "differs" if len(measured) == 1 else "differ"
-        return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
+        return _same_conditions(conditions, "Else what was set" if of_load else "What was set")
     chosen.sort(key=lambda condition: condition.name.removeprefix("machine ").startswith(_NAMED_LAST))
     is_long = len(chosen) >= _NAMED_CONDITIONS + _FEWEST_HIDDEN_CONDITIONS
     named = [_condition(condition) for condition in (chosen[:_NAMED_CONDITIONS] if is_long else chosen)]
     more = [f"{len(chosen) - len(named)} more conditions"] if is_long else []
-    return f"What differs: {in_words([*named, *more])}."
+    return f"What {'else ' if of_load else ''}differs: {in_words([*named, *more])}."
+
+
+def _same_conditions(conditions: Sequence[DifferingCondition], what: str) -> str:
+    """The sentence that the experimenter changed nothing, or only the seeds. `what` is its subject."""
+    if not conditions:
+        return "The conditions are the same."
+    has_seeds = any(condition.name == "seed" for condition in conditions)
+    but = ", but not the seeds" if has_seeds else ""
+    measured = [condition.shown_name for condition in conditions if is_measured_condition(condition.name)]
+    differ = f"; the host's {in_words(measured)} {'differs' if len(measured) == 1 else 'differ'}" if measured else ""
+    return f"{what} is the same{but}{differ}."
 
 
 def _condition(condition: DifferingCondition) -> str:
@@ -247,5 +287,5 @@ def _phrase(difference: Difference, notation: Notation) -> str:
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"
     if difference.interval is None:
-        return f"{name} {relative}"
+        return f"{name} is {difference.verdict} ({relative})"
     return f"{name} is {difference.verdict} ({figures})"

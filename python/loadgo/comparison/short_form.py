@@ -17,7 +17,9 @@ MOST_ROWS = 12
 MOST_CONDITIONS = 6
 MIX_LABEL = "Mix"
 """The label of the note on what the total is of."""
-_KEPT_NOTES = (MIX_LABEL, "Prediction", "Left out", "Threshold")
+HOSTS_LABEL = "Hosts"
+"""The label of the note on how to see one host of several."""
+_KEPT_NOTES = (MIX_LABEL, HOSTS_LABEL, "Prediction", "Left out", "Threshold")
 """The labels of notes that say what a reader asked for, or what is not in the figures."""
 _REST = "the same command with `--full` prints all tables, pictures and notes; with `--format html` it is a page."
 

@@ -18,7 +18,7 @@ from loadgo.notation.figures import (
 )
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.metered_command_words import command_in_words, holds_the_meters, times_of_command
-from loadgo.reporting.metered_host_table import metered_hosts_answer, program_and_share
+from loadgo.reporting.metered_host_table import metered_hosts_answer, most_used
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
@@ -67,11 +67,6 @@ def owners_line(summary: Summary) -> str:
     return ", ".join(f"{name} {share(part)}" for name, part in (*shown, ("idle", idle)))
 
 
-_NAMED_PROCESSES = 3
-_NAMED_PROCESS_SHARE = 0.01
-"""Smallest share of the processors' time with which the answer names a process."""
-
-
 def without_load(summary: Summary) -> bool:
     """Whether a host was metered without a load of users, alone or beside a command."""
     has_time = summary.total_time is not None or summary.metered_hosts is not None
@@ -95,18 +90,7 @@ def metered_answer(summary: Summary) -> str:
     if summary.commands:
         around = f"the host was metered for {duration(total_time.span_ns)}, from before the command to after it"
         busy = f"{around}: {subject} {exact_share(total_time.busy_share)} busy."
-    return f"{command_in_words(summary)}{capitalized(busy)}{idle_sentence}{_most_used(summary, total_time)}"
-
-
-def _most_used(summary: Summary, total_time: TotalTime) -> str:
-    """The processes that used most of the processors' time; empty where none used a noticeable share."""
-    used = [
-        (row.name, part)
-        for row in summary.whose_time.processes
-        if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
-    ]
-    named = [program_and_share(name, part) for name, part in used[:_NAMED_PROCESSES]]
-    return f" Most processor time was used by {in_words(named)}." if named else ""
+    return f"{command_in_words(summary)}{capitalized(busy)}{idle_sentence}{most_used(summary, total_time)}"
 
 
 def _sums(summary: Summary) -> str:

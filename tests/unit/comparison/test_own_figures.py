@@ -44,7 +44,7 @@ def test_interactions_and_processor_seconds_are_enough(folder: Path) -> None:
 
 def test_the_page_says_in_plain_words_what_single_figures_cannot_tell(folder: Path) -> None:
     text = " ".join(compare(folder / "before.toml", folder / "after.toml").report(width=120, full=True).split())
-    assert "B against A, by totals: CPU −65.8 %." in text
+    assert "B against A, by totals: CPU is lower (−65.8 %)." in text
     assert "Conditions are not compared: before.toml and after.toml state none." in text
     assert "printed figures have no intervals, so chance may explain any of the changes" in text
     assert "A printed table has neither." in text

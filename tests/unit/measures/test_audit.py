@@ -160,7 +160,11 @@ def test_a_run_that_ended_early_says_so_before_anything_else() -> None:
         first, second = warnings(summary)[:2]
         assert first.startswith(words)
         assert second.startswith("INVALID: the driver took 25.0 %")
-        assert answer(summary).startswith("10 users; not everyone was well served: 3 lines had no answer at the end;")
+        told = (
+            "The run ended early, and the response times are not valid. 10 users; not everyone was well served: "
+            "3 lines had no answer at the end;"
+        )
+        assert answer(summary).startswith(told)
         unanswered = dataclasses.replace(run, interactions=run.interactions.clear(), lost=waiting)
         assert answer(summarize(unanswered)) == "No line was answered: 3 lines waited when the run was stopped."
 
