@@ -196,11 +196,14 @@ def _allowance(between: BetweenRuns, figures_by_group: Sequence[Floats | None]) 
 def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
     """Why the groups give no allowance, in words; empty if they do."""
     if between.degrees < FEWEST_DEGREES:
-        runs = f"{FEWEST_DEGREES + 1} runs with the script, users and conditions of one side"
-        return f"it takes 3 runs a side, or {runs} in the same folder"
+        runs = f"{FEWEST_DEGREES + 1} runs that are like those of one side"
+        return f"give 3 runs a side, or {runs} in its folder"
     changes = [abs(first.mean_others_share - second.mean_others_share) for first in live for second in live]
     if max(changes) > NEIGHBOUR_TOLERANCE + max(_range(group.others_shares) for group in between.groups):
-        return f"among {between.like_runs} like runs the neighbours' share of the processors changed less"
+        return (
+            f"other programs' share of the processors changed more between A and B than among the {between.like_runs} "
+            "like runs"
+        )
     if reason := _neighbours_against(live):
         return reason
     starts = [sum(side.starts_s) / len(side.starts_s) for side in live if side.starts_s]

@@ -14,6 +14,7 @@ from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side, side_of_runs
+from loadgo.comparison.unlike_loads import unlike_loads, without_merit
 from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
@@ -93,6 +94,11 @@ class Comparison(Result, presented_by="loadgo.comparison.presentation:presentati
     def by_command(self) -> Matched:
         """The rows by command, or by line for printed sides."""
         return self.command_rows or self.rows
+
+    @property
+    def unlike_loads(self) -> tuple[DifferingCondition, ...]:
+        """The conditions of the load that differ. If there are any, nothing is better or worse."""
+        return unlike_loads(self.conditions)
 
     @property
     def predicted(self) -> bool:
@@ -190,7 +196,14 @@ def of_sides(
 ) -> Comparison:
     """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
     a, b = _judged_beside(a, b)
-    rows = matched(a, b, by, like_runs, margin)
+    conditions = _differing(a, b)
+    has_like_loads = not unlike_loads(conditions)
+
+    def compared(by: Literal["line", "command"] | None) -> Matched:
+        found = matched(a, b, by, like_runs, margin)
+        return found if has_like_loads else without_merit(found)
+
+    rows = compared(by)
     is_by_line = rows.by == "line" and bool(rows.rows) and "printed" not in (a.kind, b.kind)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
     ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
@@ -200,17 +213,17 @@ def of_sides(
         a=a,
         b=b,
         phases=phases,
-        conditions=_differing(a, b),
+        conditions=conditions,
         rows=rows,
         parts=parts_of(a.accounts, b.accounts, paired=paired),
         chains=ratio_chains,
         roads=roads_of(a.accounts, b.accounts, paired=paired),
         checks=tuple(dict.fromkeys((side.document or side.name, check) for side in (a, b) for check in _checks(side))),
-        findings=tuple(_result(threshold, rows) for threshold in thresholds),
+        findings=tuple(_result(threshold, rows, has_like_loads) for threshold in thresholds),
         judged=judged,
         notes=(*rows.left_out, *missing),
         margin=margin,
-        command_rows=matched(a, b, "command", like_runs, margin) if is_by_line else None,
+        command_rows=compared("command") if is_by_line else None,
     )
 
 
@@ -303,7 +316,13 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
     return tuple(Threshold(measure, percent) for measure in names)
 
 
-def _result(threshold: Threshold, rows: Matched) -> ThresholdResult:
+def _result(threshold: Threshold, rows: Matched, has_like_loads: bool) -> ThresholdResult:
+    """The result, with a clause if the loads differ: the difference is then not the system's alone."""
+    result = _judged(threshold, rows)
+    return result if has_like_loads else replace(result, text=f"{result.text}; the loads differ")
+
+
+def _judged(threshold: Threshold, rows: Matched) -> ThresholdResult:
     """Fails if the measure is worse by more than the threshold, and by more than chance.
 
     Without an interval the figures alone decide.

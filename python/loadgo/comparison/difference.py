@@ -20,7 +20,7 @@ MOST_FORECAST_PAIRS = 1000
 """The largest number of pairs in a forecast. A change that needs more is out of reach."""
 
 Verdict = Literal["better", "worse", "no difference", "cannot tell", "lower", "higher", "equal", "not known"]
-"""`lower` and `higher` are for figures without an interval.
+"""`lower` and `higher` are for figures without an interval, and for sides with different loads.
 
 `better` and `worse` are for an interval that leaves out 0, `no difference` for one within the margin. Else, or where
 live runs may differ by as much without a change, it is `cannot tell`.
@@ -57,6 +57,8 @@ class Difference:
     """The relative change that is too small to matter."""
     by_unanswered: Interval | None = None
     """The time that lines without an answer may add to the change of a mean. None for a quantile, and without any."""
+    has_merit: bool = True
+    """Whether a change is for the better or the worse. With different loads it is only higher or lower."""
 
     @property
     def change(self) -> float | None:
@@ -75,11 +77,18 @@ class Difference:
             return "not known"
         if self.cannot_tell_by:
             return "cannot tell"
-        if self.interval is None:
-            return "equal" if self.change == 0 else "higher" if self.change > 0 else "lower"
-        if self.interval.holds(0.0):
+        if self.interval is None and self.change == 0:
+            return "equal"
+        if self.interval is not None and self.interval.holds(0.0):
             return "no difference"
+        if self.interval is None or not self.has_merit:
+            return "higher" if self.change > 0 else "lower"
         return "better" if (self.change > 0) == self.more_is_better else "worse"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval of the change leaves out 0, and live runs do not differ by as much without a change."""
+        return self.interval is not None and self.verdict in ("better", "worse", "higher", "lower")
 
     @property
     def may_be_chance(self) -> bool:

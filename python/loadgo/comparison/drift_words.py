@@ -50,18 +50,23 @@ def pairs_needed(rows: Matched) -> int | None:
 def experiment_command(a: Side, b: Side, pairs: int | None = None) -> str:
     """The command of an experiment that runs the variants of both sides in turn, as far as the runs tell it.
 
-    Empty if a side is not on a host. If both have the same script and limits, `COMMAND` stands for what makes the
-    change. `pairs` is the number that it takes.
+    Empty if a side is not on a host, and if the loads differ. If both have the same script and limits, `COMMAND` stands
+    for what makes the change. `pairs` is the number that it takes. The runs are as long as those of `a`.
     """
     if any(side.kind != "host" or not side.tables for side in (a, b)):
         return ""
     conditions = [side.tables[0].conditions for side in (a, b)]
-    loads = [_load_words(each) for each in conditions]
-    if loads[0] != loads[1]:
-        return "loadgo ab"
+    if _load_words(conditions[0]) != _load_words(conditions[1]):
+        return ""
     scripts = [str(each.get("script", "")) for each in conditions]
     limits = [_limit(each.get("limit", {})) for each in conditions]
-    words = ["loadgo", "ab", *dict.fromkeys(script for script in scripts if script), *loads[0]]
+    words = [
+        "loadgo",
+        "ab",
+        *dict.fromkeys(script for script in scripts if script),
+        *_load_words(conditions[0]),
+        *_length_words(conditions[0]),
+    ]
     words += [f"--limit-{letter}={limit}" for letter, limit in zip("ab", limits, strict=True) if limit]
     words += ["--pairs", str(pairs)] if pairs is not None and pairs > _PAIRS_BY_DEFAULT else []
     is_one_variant = scripts[0] == scripts[1] and limits[0] == limits[1]
@@ -110,6 +115,8 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
     is_known = all(difference.run_deviation is not None for difference in cannot_tell_measures(rows))
     number = f"{'About' if is_known else 'At least'} {pairs} pairs of runs" if pairs is not None else "Pairs of runs"
     command = experiment_command(a, b, pairs)
+    if not command and a.kind == b.kind == "host":
+        return "Runs of both with the same load would tell."
     if not command:
         return (
             "More runs of the host would tell: 3 on its side, or 5 with its script, users and conditions in the same "
@@ -182,19 +189,23 @@ def seeds(a: Side, b: Side, rows: Matched) -> list[str]:
 
 
 def _load_words(conditions: Mapping[str, Any]) -> list[str]:
-    """The options of a run's load.
+    """The options of a run's load, without its length.
 
     Those that replace what the script says are taken from the run's command. A run without a command, as those of an
     experiment, has them all.
     """
     load, command = conditions.get("load", {}), [str(word) for word in conditions.get("command", ())]
     words = [] if load.get("users") is None else ["--users", str(load["users"])]
-    duration = load.get("duration_s")
-    words += ["--for", f"{setting(duration)}s"] if isinstance(duration, int | float) else []
     if not command:
         known = [(option, load.get(key)) for option, key in (("--think", "think"), ("--typing", "typing"))]
         return [*words, *(word for option, text in known if text for word in (option, str(text)))]
     return [*words, *_replacing_options(command)]
+
+
+def _length_words(conditions: Mapping[str, Any]) -> list[str]:
+    """The option of a run's length, where it has one."""
+    duration = conditions.get("load", {}).get("duration_s")
+    return ["--for", f"{setting(duration)}s"] if isinstance(duration, int | float) else []
 
 
 def _replacing_options(command: Sequence[str]) -> list[str]:

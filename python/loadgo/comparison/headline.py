@@ -18,6 +18,7 @@ from loadgo.comparison.figures import Notation, change, change_interval, notatio
 from loadgo.comparison.judgement_words import judged_in_words, off_in_words
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
+from loadgo.comparison.unlike_loads import unlike_loads
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
@@ -34,12 +35,25 @@ _FEWEST_HIDDEN_CONDITIONS = 3
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
-_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
+_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time of day")
 """Conditions that differ from run to run without a change by the experimenter."""
 
 
 def verdict_sentence(comparison: Comparison) -> str:
-    """A sentence about B against A, measure by measure."""
+    """The sentences about B against A, measure by measure. Different loads are said first."""
+    return " ".join(filter(None, (loads_sentence(comparison), _verdict(comparison))))
+
+
+def loads_sentence(comparison: Comparison) -> str:
+    """The sentence that the loads differ, and what that means for the verdict. Empty for like loads."""
+    named = in_words([_condition(condition) for condition in comparison.unlike_loads])
+    if not named:
+        return ""
+    so = "" if comparison.judged else ", so nothing is called better or worse"
+    return f"The loads differ: {named}. That alone may explain each change{so}."
+
+
+def _verdict(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in _answer_measures(comparison.rows)]
     notation = notation_for(comparison.rows.whole.values())
     phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
@@ -123,7 +137,7 @@ def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
         return False
     if difference.drift == "not known":
         interval = difference.interval
-    elif difference.verdict not in ("better", "worse"):
+    elif not difference.differs:
         return False
     if interval is None or not before or not after or before < 0 or after < 0:
         return False
@@ -137,7 +151,7 @@ def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
 
 
 def _rows_phrase(measure: str, sure: Sequence[ChartRow], every: str, notation: Notation) -> str:
-    """`response is worse in compile (+84.0 %) and better in run (−42.0 %)`. `every` names all rows if all are sure."""
+    """The rows in both directions, as in `response is worse in compile (+84 %)`. `every` names all if all are sure."""
     by_direction: dict[str, list[ChartRow]] = {}
     for row in sorted(sure, key=lambda row: -abs(math.log1p(row.difference.relative or 0.0))):
         by_direction.setdefault(_direction(row.difference), []).append(row)
@@ -158,33 +172,39 @@ def _direction(difference: Difference) -> str:
 
 
 def _named(rows: Sequence[ChartRow], notation: Notation) -> str:
-    names = [f"{row.name} ({change(row.difference, notation)})" for row in rows[:_NAMED_ROWS]]
+    names = [f"{row.in_words} ({change(row.difference, notation)})" for row in rows[:_NAMED_ROWS]]
     more = [f"{len(rows) - _NAMED_ROWS} more"] if len(rows) > _NAMED_ROWS else []
     return in_words([*names, *more])
 
 
 def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
-    """A sentence with the first conditions that the experimenter chose and that differ."""
+    """A sentence with the first conditions that the experimenter chose and that differ, besides those of the load."""
+    of_load = unlike_loads(conditions)
     chosen = [
         condition
         for condition in conditions
-        if not is_measured_condition(condition.name) and condition.name.lower() not in _UNCHOSEN_CONDITIONS
+        if not is_measured_condition(condition.name)
+        and condition.name.lower() not in _UNCHOSEN_CONDITIONS
+        and condition not in of_load
     ]
-    if any(condition.name == "script" for condition in chosen):
-        chosen = [condition for condition in chosen if condition.name != SCRIPT_TEXT]
     if not chosen:
-        has_seeds = any(condition.name == "seed" for condition in conditions)
-        but = ", but not the seeds" if has_seeds else ""
-        measured = [condition.shown_name for condition in conditions if is_measured_condition(condition.name)]
-        if not measured:
-            return f"The conditions are the same{but}."
-        differ = "differs" if len(measured) == 1 else "differ"
-        return f"What was set is the same{but}; the host's {in_words(measured)} {differ}."
+        return _same_conditions(conditions, "Else what was set" if of_load else "What was set")
     chosen.sort(key=lambda condition: condition.name.removeprefix("machine ").startswith(_NAMED_LAST))
     is_long = len(chosen) >= _NAMED_CONDITIONS + _FEWEST_HIDDEN_CONDITIONS
     named = [_condition(condition) for condition in (chosen[:_NAMED_CONDITIONS] if is_long else chosen)]
     more = [f"{len(chosen) - len(named)} more conditions"] if is_long else []
-    return f"What differs: {in_words([*named, *more])}."
+    return f"What {'else ' if of_load else ''}differs: {in_words([*named, *more])}."
+
+
+def _same_conditions(conditions: Sequence[DifferingCondition], what: str) -> str:
+    """The sentence that the experimenter changed nothing, or only the seeds. `what` is its subject."""
+    if not conditions:
+        return "The conditions are the same."
+    has_seeds = any(condition.name == "seed" for condition in conditions)
+    but = ", but not the seeds" if has_seeds else ""
+    measured = [condition.shown_name for condition in conditions if is_measured_condition(condition.name)]
+    differ = f"; the host's {in_words(measured)} {'differs' if len(measured) == 1 else 'differ'}" if measured else ""
+    return f"{what} is the same{but}{differ}."
 
 
 def _condition(condition: DifferingCondition) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.drift_words import ANSWERED_MEASURES, runs_a_side
+from loadgo.comparison.unlike_loads import UNLIKE_LOADS_DOUBT
 from loadgo.decomposition.roads import disagreeing
 from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words, unanswered_in_words
 from loadgo.notation.figures import counted
@@ -36,6 +37,8 @@ def _against(comparison: Comparison) -> list[str]:
             f"the intervals are those within the runs, and from {runs_a_side(rows)} it is not known how much runs of "
             "this host differ by themselves"
         )
+    if comparison.unlike_loads:
+        reasons.append(UNLIKE_LOADS_DOUBT)
     if rows.waits is not None:
         reasons.append("the runs are short beside the waits of their users")
     if disagreeing(comparison.roads):

@@ -15,6 +15,8 @@ CheckVerdict = Literal["passed", "failed", "cannot tell"]
 _NO_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML cannot hold, not even as a reference."""
 _SIGNS: dict[CheckVerdict, str] = {"passed": "✅", "failed": "❌", "cannot tell": "❓"}
+_WORDS: dict[CheckVerdict, str] = {"passed": "PASS", "failed": "FAIL", "cannot tell": "CANNOT TELL"}
+"""The words beside the signs, which not every font has."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,11 @@ class Check:
     def sign(self) -> str:
         """The sign of the result. A check that passed by chance alone, perhaps, has that of one that cannot be told."""
         return _SIGNS["cannot tell" if self.verdict == "passed" and self.is_open else self.verdict]
+
+    @property
+    def word(self) -> str:
+        """The result in a word, for those who do not see the sign."""
+        return "PASS, perhaps by chance" if self.verdict == "passed" and self.is_open else _WORDS[self.verdict]
 
 
 def junit_xml(suite: str, checks: Sequence[Check]) -> str:
@@ -68,7 +75,7 @@ def checks_summary(title: str, answer: str, warnings: Sequence[str], checks: Seq
     lines += [_one_line(answer), ""]
     if checks:
         lines += ["| | check | result |", "|---|---|---|"]
-        lines += [f"| {one.sign} | {_one_line(one.name)} | {_one_line(one.text)} |" for one in checks]
+        lines += [f"| {one.sign} {one.word} | {_one_line(one.name)} | {_one_line(one.text)} |" for one in checks]
         lines.append("")
     return "\n".join(lines) + "\n"
 

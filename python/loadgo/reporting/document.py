@@ -44,8 +44,9 @@ def report_document(
     return Document(
         title=summary.run.name or "a run",
         answer=words.answer(summary),
+        further_answers=tuple(filter(None, [words.checks_sentence(summary)])),
         sections=(*tables[:_TABLES_ABOVE_CHARTS], Charts(charts), *tables[_TABLES_ABOVE_CHARTS:]),
-        trust=run_trust(summary, is_warned=bool(warnings)),
+        trust=run_trust(summary, is_warned=words.is_doubted(summary)),
         warnings=warnings,
         about=(run_words.title(summary), run_words.system(summary), words.scope(summary)),
         notes=tuple(words.fine_print(summary, choices)),

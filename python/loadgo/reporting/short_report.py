@@ -186,7 +186,6 @@ def short_notes(summary: Summary, view: View, run: str) -> list[Note]:
         *((HOSTS_LABEL, line) for line in [hosts_line(summary)] if line and not unlike_hosts(summary)),
         *_facts(summary),
         *_kept_notes(summary, view),
-        *(("Fail if", result.text) for result in summary.fail_if if not result.failed),
         *_limits(summary, view),
         ("More", _rest(run)),
     ]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import by_network
 from loadgo.measures.other_work import BUSY_SHARE, busy_clause
-from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings
+from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings, run_warnings
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.notation.figures import (
     NOT_MEASURED,
+    as_code,
     counted,
     duration,
     money,
     number,
-    people,
-    plain,
-    quantile,
     share,
     size,
 )
@@ -31,6 +29,7 @@ from loadgo.reporting.processor_time_words import (
     without_load,
 )
 from loadgo.reporting.run_words import limits_in_words
+from loadgo.reporting.served_words import doubtful, missed, nothing_served, served, who
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
 
@@ -45,21 +44,36 @@ def answer(summary: Summary) -> str:
     if without_load(summary):
         return metered_answer(summary)
     if not summary.everything.response.count:
-        return _nothing(summary)
+        return nothing_served(summary)
     is_doubtful = bool(summary.fit_warnings)
     if foreseen := prediction_answer(summary.prediction, is_doubtful=is_doubtful):
-        missed = [*_missed(summary), *_doubtful(summary)]
-        of_one = f" In the run as fitted {', '.join(missed)}." if missed else ""
+        of_run = [*missed(summary), *doubtful(summary)]
+        of_one = f" In the run as fitted {', '.join(of_run)}." if of_run else ""
         doubtful_fit = " with a doubtful fit" if is_doubtful else ""
-        return f"{_who(summary)}, predicted{doubtful_fit}: {foreseen}{of_one}"
-    return " ".join(part for part in (_served(summary), _throughput(summary), unlike_hosts(summary)) if part)
+        return f"{who(summary)}, predicted{doubtful_fit}: {foreseen}{of_one}"
+    return " ".join(part for part in (served(summary), _throughput(summary), unlike_hosts(summary)) if part)
 
 
 def warnings(summary: Summary) -> list[str]:
-    """The reasons to doubt the entire report, each with a remedy; empty for a good run."""
+    """The failed checks, and the reasons to doubt the entire report, each with a remedy; empty for a good run."""
     facts = facts_in(summary)
     failed = [f"Failed: {result.text}." for result in summary.fail_if if result.failed]
     return [*invalid_warnings(facts), *failed, *doubt_warnings(facts)]
+
+
+def is_doubted(summary: Summary) -> bool:
+    """Whether a warning speaks against the figures. A failed check does not."""
+    return bool(run_warnings(facts_in(summary)))
+
+
+def checks_sentence(summary: Summary) -> str:
+    """The checks that passed, and how many failed: these are warnings. Empty without checks."""
+    count, passed = len(summary.fail_if), [result.text for result in summary.fail_if if not result.failed]
+    if not count:
+        return ""
+    failed = count - len(passed)
+    how_many = f"{failed} of {counted(count, 'check')} failed." if failed else ""
+    return " ".join(filter(None, (how_many, f"Passed: {'; '.join(passed)}." if passed else "")))
 
 
 def _partly_busy(summary: Summary) -> str:
@@ -77,7 +91,7 @@ def _busy_programs(summary: Summary) -> str:
         return ""
     shares = [(total_time.share_of(row.cpu_ns) or 0.0, row.name) for row in summary.whose_time.processes]
     largest = sorted(shares, reverse=True)[:_MOST_BUSY_PROGRAMS]
-    busy = [f"{name} {share(part)}" for part, name in largest if part > BUSY_SHARE]
+    busy = [f"{as_code(name)} {share(part)}" for part, name in largest if part > BUSY_SHARE]
     if not busy:
         return ""
     return (
@@ -105,18 +119,13 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         ("Audit", "There is nothing to audit." if summary.audit is None else little_line(summary.audit)),
         ("Audit", usage_line(summary.usage_audit)),
         ("Cost", _tariff(summary)),
-        *(("Fail if", result.text) for result in summary.fail_if),
+        *(("Fail if", f"{'failed' if result.failed else 'passed'}: {result.text}") for result in summary.fail_if),
         ("Conditions", _conditions(summary)),
         ("Sessions", _session_ends(summary)),
         *_lost(summary),
         *(("Note", line) for line in _legend(summary)),
     ]
     return [(label, line) for label, line in lines if line]
-
-
-def _number_lost(summary: Summary, what: str) -> int:
-    """Number of lost things of a kind. A lost interaction is a line that waited when the run was stopped."""
-    return sum(loss.count for loss in summary.losses if loss.what == what)
 
 
 def _lost(summary: Summary) -> list[tuple[str, str]]:
@@ -245,113 +254,6 @@ def _legend(summary: Summary) -> list[str]:
         "Without an interval, the run is too short for its waits, or has too few users or interactions."
     ]
     return [*lines, *summary.notes]
-
-
-def _nothing(summary: Summary) -> str:
-    if summary.sessions.users and summary.sessions.refused == summary.sessions.users:
-        return f"Nobody was served: all {number(summary.sessions.users)} log-ins were refused."
-    if summary.sessions.users and summary.sessions.died == summary.sessions.users:
-        return f"Nobody was served: all {number(summary.sessions.users)} sessions died before a line was answered."
-    if _number_lost(summary, "record"):
-        return "No record of a line was kept: there is nothing to report."
-    if waiting := _number_lost(summary, "interaction"):
-        return f"No line was answered: {_counted(waiting, 'line')} waited when the run was stopped."
-    return "Nobody typed a line: there is nothing to report."
-
-
-def _who(summary: Summary) -> str:
-    ended = summary.sessions
-    return people(max(ended.users, summary.run.users if not ended.users else 0))
-
-
-def _missed(summary: Summary) -> list[str]:
-    """The numbers of bad outcomes, and the hosts that were lost."""
-    everything, ended = summary.everything, summary.sessions
-    lost_hosts = [f"{plain(name)} was lost" for name in facts_in(summary).lost_hosts]
-    return lost_hosts + _counts(
-        (ended.refused, "was refused at log-in", "were refused at log-in"),
-        (ended.died, "session died", "sessions died"),
-        (everything.outcomes.timeouts, "line timed out", "lines timed out"),
-        (everything.outcomes.failed, "line failed", "lines failed"),
-        (_number_lost(summary, "interaction"), "line had no answer at the end", "lines had no answer at the end"),
-    )
-
-
-def _doubtful(summary: Summary) -> list[str]:
-    """The numbers of answers that came, but may not be what was waited for."""
-    outcomes = summary.everything.outcomes
-    unconfirmed = outcomes.unconfirmed - outcomes.unseen
-    return _counts(
-        (
-            unconfirmed,
-            "answer is unconfirmed: its end is not certain",
-            "answers are unconfirmed: their ends are not certain",
-        ),
-        (
-            outcomes.unseen,
-            "key or burst changed nothing on the screen",
-            "keys or bursts changed nothing on the screen",
-        ),
-    )
-
-
-def _counts(*counts: tuple[int, str, str]) -> list[str]:
-    """Each number that is not 0 with its words, as `1 line failed` or `2 lines failed`."""
-    return [f"{number(count)} {singular if count == 1 else plural}" for count, singular, plural in counts if count]
-
-
-def _served(summary: Summary) -> str:
-    missed = _missed(summary)
-    is_good = not (missed or summary.everything.outcomes.errors)
-    served = "everyone was served" if is_good else "not everyone was well served"
-    if is_good and facts_in(summary).outcome not in ("", "done", "running"):
-        served += " up to the run's early end"
-    if is_good and not summary.driver.valid:
-        served += ", but the response times are not valid"
-    failures = f" {', '.join(missed)};" if missed else ""
-    doubtful = "".join(f" {phrase}." for phrase in _doubtful(summary))
-    remedy = " `loadgo report --failed` shows the bad lines with their last screens." if _has_screens(summary) else ""
-    return f"{_who(summary)}; {served}:{failures} {_slowest(summary)}{doubtful}{remedy}"
-
-
-def _has_screens(summary: Summary) -> bool:
-    """Whether lines went wrong on a host, where their last screens are kept."""
-    return bool(summary.everything.outcomes.errors) and not simulated(summary)
-
-
-def _slowest(summary: Summary) -> str:
-    name = "p90" if _has(summary.everything, "p90") else "p50"
-    overall = f"{_figure_of(summary.everything, name)} over all commands"
-    if not _has(summary.everything, name):
-        mean_ns = summary.everything.response.mean_ns
-        return "no response time is known." if mean_ns is None else f"the only response took {duration(mean_ns)}."
-    # The slowest command may be too rare for a p90: all commands are then judged by a quantile that more of them have.
-    of_row = name if all(_has(row, name) for row in summary.commands) else "p50"
-    rows = [row for row in summary.commands if _has(row, of_row)]
-    quantiles = [summary.everything.response.quantile(name), *(row.response.quantile(of_row) for row in rows)]
-    has_none = any(measured.state == "never" for measured in quantiles)
-    reason = ": too many lines had no answer." if has_none else "."
-    if quantiles[0].state != "never":
-        reason = "."
-    if len(rows) < 2:
-        return f"{overall}{reason}"
-    slowest = max(rows, key=lambda row: row.response.quantile(of_row).value_ns or float("inf"))
-    left_out = len(summary.commands) - len(rows)
-    choice = f" of the {len(rows)} commands with enough samples" if left_out else " command"
-    slow = f"{_figure_of(slowest, of_row)} for {slowest.name}, the slowest{choice}"
-    if has_none and reason == ".":
-        slow += " (too many of its lines had no answer)"
-    return f"{slow}, and {overall}{reason}"
-
-
-def _figure_of(row: CommandSummary, name: str) -> str:
-    """`p90 174 ms`, or `no p90` where too many lines had no answer."""
-    measured = row.response.quantile(name)
-    return f"no {name}" if measured.state == "never" else f"{name} {quantile(measured)}"
-
-
-def _has(row: CommandSummary, name: str) -> bool:
-    return row.response.quantile(name).state != "too few samples"
 
 
 def _throughput(summary: Summary) -> str:

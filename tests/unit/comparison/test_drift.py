@@ -69,7 +69,7 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
 def test_too_few_like_runs_allow_no_verdict_and_the_advice_names_how_many_it_takes() -> None:
     comparison = of_sides(side(6, [1.0]), side(7, [1.6]), like_runs=[side(1, [1.0, 1.01, 0.99])])
     assert response(comparison) == "cannot tell"
-    assert any("it takes 3 runs a side, or 5 runs" in text for text in comparison_document(comparison).warnings)
+    assert any("give 3 runs a side, or 5 runs" in text for text in comparison_document(comparison).warnings)
 
 
 def test_the_scatter_of_three_runs_a_side_decides() -> None:
@@ -85,7 +85,7 @@ def test_a_change_of_the_neighbours_that_no_like_run_had_allows_no_verdict() -> 
     assert response(comparison) == "cannot tell"
     warnings = " ".join(comparison_document(comparison).warnings)
     assert "Other programs had 1.0 % of the processors' time in s and 40.0 % in s." in warnings
-    assert "the neighbours' share of the processors changed less" in warnings
+    assert "share of the processors changed more between A and B than among the 6 like runs" in warnings
     met = replace(like)
     met.__dict__["others_shares"] = (0.01, 0.4, 0.2, 0.0, 0.3, 0.1)
     met_by_like_runs = of_sides(side(6, [1.0], others=[0.01]), side(7, [1.6], others=[0.4]), like_runs=[met])
@@ -179,8 +179,7 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
         "drift": "not known",
         "like_runs": 0,
         "degrees": 0,
-        "reason": "it takes 3 runs a side, or 5 runs with the script, users and conditions of one side in the same "
-        "folder",
+        "reason": "give 3 runs a side, or 5 runs that are like those of one side in its folder",
         "pairs_needed": 4,
         "command": "loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND",
     }
@@ -193,7 +192,7 @@ def test_the_advice_repeats_the_load_and_names_enough_pairs() -> None:
     conditions = [one.tables[0].conditions for one in (a, b)]
     for known in conditions:
         known["command"] = ["loadgo", "run", "x.toml", "--users", "12", "--think", "exponential(1s)"]
-    advised = ["x.toml", "--users", "12", "--for", "10s", "--think", "exponential(1s)"]
+    advised = ["x.toml", "--users", "12", "--think", "exponential(1s)", "--for", "10s"]
     assert shlex.split(experiment_command(a, b, 60))[2:9] == advised
     assert "--pairs 60" in experiment_command(a, b, 60)
     for known in conditions:
@@ -208,7 +207,7 @@ def test_the_advice_repeats_options_that_are_joined_with_their_values_and_long_l
     for known in (a.tables[0].conditions, b.tables[0].conditions):
         known["command"] = ["loadgo", "run", "x.toml", "--users=12", "--think=exponential(1s)"]
         known["load"]["duration_s"] = 1_234_567.0
-    advised = ["x.toml", "--users", "12", "--for", "1234567s", "--think", "exponential(1s)"]
+    advised = ["x.toml", "--users", "12", "--think", "exponential(1s)", "--for", "1234567s"]
     assert shlex.split(experiment_command(a, b, 60))[2:9] == advised
 
 

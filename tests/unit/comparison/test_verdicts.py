@@ -131,22 +131,22 @@ def test_the_headline_names_the_commands_that_surely_differ_in_both_directions()
     found = headline(comparison)
     sentence = next(text for text in found.split(". ") if text.startswith("By command, response is "))
     worse, better = sentence.split(", and ")
-    assert worse.startswith("By command, response is worse in compile (+8")
-    assert better.startswith("better in run (−4")
+    assert worse.startswith("By command, response is worse in `compile` (+8")
+    assert better.startswith("better in `run` (−4")
     assert "edit" not in sentence
     assert sentence in json.loads(comparison_json(comparison))["answer"]
 
 
 def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
-    assert "response is worse in all 3 commands, most in run (+" in headline(
+    assert "response is worse in all 3 commands, most in `run` (+" in headline(
         compared({"edit": 1.5, "compile": 1.6, "run": 2.5})
     )
 
 
 def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alone() -> None:
     found = headline(compared(SLOWER_AND_FASTER, kind="host"))
-    assert "By command, within the runs alone, response is lower in run (−4" in found
-    assert "and higher in compile (+8" in found
+    assert "By command, within the runs alone, response is lower in `run` (−4" in found
+    assert "and higher in `compile` (+8" in found
     assert "so this is no verdict" in found
     assert not {"better", "worse"} & set(found.replace(",", " ").split())
 
@@ -174,13 +174,16 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
     assert conditions_sentence([seed, load]) == (
         "What was set is the same, but not the seeds; the host's load average differs."
     )
-    assert conditions_sentence([seed]) == "The conditions are the same, but not the seeds."
+    assert conditions_sentence([seed]) == "What was set is the same, but not the seeds."
     assert conditions_sentence([]) == "The conditions are the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
     many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(5))]
     assert conditions_sentence(many) == (
-        "What differs: script (x in A, y in B), key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B) and 3 more conditions."
+        "What else differs: key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B), key 2 (1 in A, 2 in B), key 3 (1 in A, 2 "
+        "in B) and key 4 (1 in A, 2 in B)."
     )
+    keys = [DifferingCondition(f"key {number}", "1", "2") for number in range(6)]
+    assert conditions_sentence(keys).endswith("key 2 (1 in A, 2 in B) and 3 more conditions.")
     paid = [DifferingCondition(name, "1", "2") for name in ("title", "tariff.shifts.1", "machine processors.speed")]
     assert conditions_sentence(paid).startswith("What differs: machine processors.speed (1 in A, 2 in B), title (1 in")
     made = compared(SLOWER_AND_FASTER)
@@ -305,8 +308,8 @@ def test_a_table_with_a_large_change_has_factors_and_so_has_its_headline() -> No
     table = next(one for one in comparison_tables(comparison) if one.title == "Response time")
     changes = next(column for column in table.columns if column.heading == "change").cells
     assert all(cell.startswith("×") for cell in changes), changes
-    assert "compile (×" in headline(comparison)
-    assert "run (×0.5" in headline(comparison)
+    assert "`compile` (×" in headline(comparison)
+    assert "`run` (×0.5" in headline(comparison)
     assert "%" not in document.answer.partition("(")[2].partition(")")[0]
 
 

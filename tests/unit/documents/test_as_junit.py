@@ -47,6 +47,11 @@ def test_the_summary_says_how_many_failed_and_has_a_row_for_each() -> None:
     assert lines[0] == "### loadgo: day: ❌ 2 of 3 checks failed"
     assert "> **The driver was late.**" in lines
     assert [line[2] for line in lines if line.startswith(("| ✅", "| ❌", "| ❓"))] == ["✅", "❌", "❓"]
+    assert [word for line in lines for word in ("PASS", "FAIL", "CANNOT TELL") if f" {word} |" in line] == [
+        "PASS",
+        "FAIL",
+        "CANNOT TELL",
+    ]
     assert checks_summary("loadgo: day", "all well", [], CHECKS[:1]).startswith("### loadgo: day: ✅ all passed")
     assert len(lines) <= 12
 

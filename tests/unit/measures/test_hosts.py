@@ -126,7 +126,9 @@ def test_a_lost_host_makes_the_run_invalid() -> None:
     assert "--without-lost 1" in warning
     assert summary.losses == (Loss("session", "birch is lost", 10),)
     assert "INVALID: birch was lost" in full_report(tables)
-    assert report_document(summary).answer.startswith("20 users; not everyone was well served: birch was lost; p90 ")
+    assert report_document(summary).answer.startswith(
+        "The figures are not valid. 20 users; not everyone was well served: birch was lost; p90 "
+    )
 
 
 def test_a_run_that_may_do_without_the_lost_host_counts_and_says_so() -> None:
@@ -137,7 +139,7 @@ def test_a_run_that_may_do_without_the_lost_host_counts_and_says_so() -> None:
     assert "The run counts without it" in warning
     assert summary.losses == (Loss("session", "birch is lost", 10, tolerated=True),)
     assert all(host.ratio is None for host in summary.hosts), "one host is left, and none to compare it with"
-    assert "everyone was served" not in report_document(summary).answer
+    assert "every line was answered" not in report_document(summary).answer
 
 
 def test_the_short_report_of_many_hosts_has_the_slowest() -> None:

@@ -361,7 +361,7 @@ def test_an_error_among_the_drawn_runs_names_the_run_that_is_complete(room: Path
         )
     note = f"the run of the machine as fitted is complete, without a prediction: see {out}"
     assert raised.value.__notes__ == [note]
-    assert str(loadgo.report(out)).startswith("2 users; everyone was served")
+    assert str(loadgo.report(out)).startswith("2 users; every line was answered")
 
 
 def test_a_user_of_python_hears_how_far_the_drawing_has_come(room: Path) -> None:

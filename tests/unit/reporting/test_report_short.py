@@ -20,8 +20,8 @@ MANY = [Work(f"command-{place:02d}", 0.002 * place) for place in range(1, 31)]
 WIDTHS = (80, 100, 120)
 
 AT_100 = """\
-20 users; everyone was served: p90 155 ms for edit, the slowest command, and p90 136 ms over all
-commands. 4.06 interactions a second; the processors were 10.5 % busy, 10.0 % for the users.
+20 users; every line was answered: p90 155 ms for `edit`, the slowest command, and p90 136 ms over
+all commands. 4.06 interactions a second; the processors were 10.5 % busy, 10.0 % for the users.
 Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 1.1 %; no
 record lost; the host was quiet.
 
@@ -177,7 +177,7 @@ def test_what_is_wrong_has_a_line_of_its_own_and_what_is_well_stays_in_one(typic
     assert "typed on time" not in text
     assert "NOT GOOD: lateness p50 / p99 / max 5.00 ms" in in_words(text)
     assert "INVALID: " in text
-    assert "20 users; everyone was served, but the response times are not valid: p90 " in in_words(text)
+    assert "The response times are not valid. 20 users; every line was answered: p90 " in in_words(text)
 
 
 def test_the_largest_parts_of_the_time_are_told_and_waits_rank_among_them(typical: Tables, metered: Tables) -> None:
@@ -213,7 +213,7 @@ def test_an_option_that_asks_for_a_detail_shows_it(metered: Tables) -> None:
     assert "Time by process" not in plain
     by = short(metered, by="command")
     assert "Faults by command" in by
-    assert "by command (of each the first 5 by time)" in by
+    assert "by command (the first 5 of each, by time)" in by
     assert "Total time meters in the words of 1973" in short(metered, vocabulary="1973")
     top = short(metered, top=2)
     assert "Time by process" in top
@@ -249,7 +249,19 @@ def test_the_result_of_each_condition_is_shown(typical: Tables) -> None:
     summary: Summary = with_conditions(summarize(typical), ["p90 > 1h", "p50 > 1ns"])
     text = text_document(report_document(summary), width=100, short=True)
     assert text.startswith("Failed: p50 is")
-    assert "not > 60.0 min" in " ".join(labelled(text, "Fail if"))
+    assert "1 of 2 checks failed. Passed: p90 is " in in_words(text)
+    assert text.index("not > 60.0 min") < text.index("Trust: "), "the checks are beside the answer"
+    for page in (text, str(render(summary, typical, "html")), str(render(summary, typical, "md"))):
+        assert "1 of 2 checks failed" in in_words(page)
+    passed = report_document(with_conditions(summarize(typical), ["p90 > 1h"]))
+    assert passed.further_answers[0].startswith("Passed: p90 is ")
+    assert report_document(summarize(typical)).further_answers == ()
+
+
+def test_a_failed_check_says_nothing_against_the_figures(typical: Tables) -> None:
+    plain = summarize(typical)
+    for condition in ("p50 > 1ns", "p90 > 1h", "p99(edit) > 1ns or cost > 1"):
+        assert report_document(with_conditions(plain, [condition])).trust == report_document(plain).trust
 
 
 def test_the_way_to_the_rest_is_the_last_line(typical: Tables) -> None:

@@ -1,0 +1,69 @@
+"""Sides with different loads: said first, and nothing is called better or worse."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from loadgo.comparison.compare import of_sides, thresholds_of
+from loadgo.comparison.document import comparison_document
+from loadgo.comparison.side import Side
+from loadgo.comparison.unlike_loads import unlike_loads
+from loadgo.records.conditions import DifferingCondition
+from loadgo.records.phases import Stretch
+from support.compared_rows import rows_of_run
+from support.synthetic import closed_loop
+
+FACTORS = {"compile": 1.84, "edit": 1.0, "run": 0.58}
+
+
+def side(name: str, seed: int, factors: dict[str, float], conditions: dict[str, str]) -> Side:
+    random = np.random.default_rng(seed)
+    rows = [
+        rows_of_run(0, 1, factor * 2e9 * random.gamma(9, 1 / 9, (20, 12)), command).with_columns(
+            line=pl.lit(line, pl.Int64)
+        )
+        for line, (command, factor) in enumerate(factors.items(), start=1)
+    ]
+    lines = tuple((str(line), command) for line, command in enumerate(factors, start=1))
+    stretch = Stretch("all", 0, int(1e12), 720, 0, 0, 0, None)
+    load = {"load": {"users": 12}, "script": "x.toml", "finished": True, "outcome": "done"}
+    tables = replace(closed_loop(2, 5), conditions=load)
+    made = Side(name, "machine", "", pl.concat(rows), (), conditions, lines, (tables,), (stretch,))
+    made.__dict__["others_shares"] = (0.0,)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("condition", "named"),
+    [
+        (DifferingCondition("users", "12", "16"), "users (12 in A, 16 in B)"),
+        (DifferingCondition("think", "exponential(5s)", "fixed(1s)"), "think (exponential(5s) in A, fixed(1s) in B)"),
+        (DifferingCondition("typing", "", "12 chars/s"), "typing (none in A, 12 chars/s in B)"),
+        (DifferingCondition("script's text", "1 bytes", "2 bytes"), "the script's text"),
+    ],
+)
+def test_different_loads_are_said_first_and_nothing_is_better_or_worse(
+    condition: DifferingCondition, named: str
+) -> None:
+    a = side("a", 1, dict.fromkeys(FACTORS, 1.0), {condition.name: condition.before})
+    b = side("b", 2, FACTORS, {condition.name: condition.after})
+    made = of_sides(a, b, by="command", thresholds=thresholds_of("5%"))
+    document = comparison_document(made)
+    assert document.answer.startswith(
+        f"The loads differ: {named}. That alone may explain each change, so nothing is called better or worse. "
+    )
+    rows = {row.label: row.measures["response"].verdict for row in made.rows.rows}
+    assert (rows["compile"], rows["run"]) == ("higher", "lower")
+    assert "lower in `run`" in " ".join(document.further_answers)
+    assert not {row.measures["response"].verdict for row in made.by_command.rows} & {"better", "worse"}
+    assert made.rows.whole["throughput"].verdict not in ("better", "worse")
+    assert document.trust.startswith("moderate: the loads differ")
+    assert "Else what was set is the same." in document.further_answers
+    assert all("the loads differ" in finding.text for finding in made.findings)
+    alike = of_sides(a, replace(b, conditions=a.conditions), by="command")
+    assert {row.measures["response"].verdict for row in alike.rows.rows if row.kind == "row"} >= {"better", "worse"}
+
+
+def test_a_side_that_does_not_tell_its_users_has_no_other_load() -> None:
+    assert unlike_loads([DifferingCondition("users", "", "20"), DifferingCondition("kernel", "5", "6")]) == ()
