@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from loadgo.measures.record_checks import DRIVER_CHECK, LOSSES_CHECK, checks_of
 from loadgo.measures.run_warnings import RunFacts, doubt_warnings, facts_of
-from loadgo.notation.figures import duration, in_words, number, share
+from loadgo.notation.figures import counted, duration, in_words, number, share
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.phases import Stretch
 from loadgo.records.tables import Tables
@@ -53,7 +53,8 @@ def _lateness(facts: RunFacts) -> VerifiedPoint:
     name = f"the driver sends on time: p99 of lateness at most {duration(driver.lateness_limit_ns)}"
     if driver.lateness_p99_ns is None:
         return VerifiedPoint("rule", name, "not checkable", "no line was sent")
-    late = f", {number(driver.late_lines)} lines later than that" if driver.late_lines else ""
+    late = f", {counted(driver.late_lines, 'line')} later than that" if driver.late_lines else ""
+    late += "; one is allowed" if driver.late_lines == 1 and not driver.late else ""
     return _rule(name, not driver.late, f"p99 {duration(driver.lateness_p99_ns)}{late}")
 
 
