@@ -34,8 +34,6 @@ from loadgo.reporting.served_words import doubtful, missed, nothing_served, serv
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
 
-_LEAST_OWN_SHARE = 0.005
-"""From this share on the answer says what loadgo and the kernel took, so that its parts make the whole."""
 _MOST_BUSY_PROGRAMS = 3
 """Most programs that a note on a busy host names."""
 
@@ -289,9 +287,11 @@ def _whose(summary: Summary, total_time: TotalTime) -> str:
     if other is None or other.level == "quiet":
         return users
     # Of the shares as they are printed, so that these add up.
-    rest = _printed(total_time.busy_share) - _printed(total_time.share_of(users_ns)) - _printed(other.share)
+    shares = (total_time.busy_share, total_time.share_of(users_ns), other.share)
+    busy, of_users, of_others = map(_printed, shares)
+    rest = _printed(busy - of_users - of_others)
     least = "at least " if other.at_most else ""
-    own = f" and {least}{share(rest)} for loadgo and the kernel" if rest >= _LEAST_OWN_SHARE else ""
+    own = f" and {least}{share(rest)} for loadgo and the kernel" if rest > 0 else ""
     return f"{users}{',' if own else ' and'} {other.in_words} with other things{own}"
 
 

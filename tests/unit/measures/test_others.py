@@ -59,7 +59,7 @@ def test_the_shares_of_the_answer_add_up_as_they_are_printed() -> None:
     for told in (summary, dataclasses.replace(summary, other_work=at_most)):
         said = answer(told).partition("the processors were ")[2]
         busy, *parts = [float(part) for part in re.findall(r"([\d.]+) %", said)]
-        assert len(parts) == 3
+        assert len(parts) >= 2
         assert sum(parts) == pytest.approx(busy)
 
 
