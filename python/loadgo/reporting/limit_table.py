@@ -37,7 +37,7 @@ def limits_table(summary: Summary) -> Table | None:
 
 
 def limits_sentence(summary: Summary) -> str:
-    """What the limits cost the users, as far as it was counted; empty without limits for each user."""
+    """The sentence on what the limits cost the users; empty without limits for each user."""
     costs = summary.limit_costs
     if costs is None:
         return ""

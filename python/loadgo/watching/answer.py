@@ -110,7 +110,7 @@ def _until_in_words(window: WatchWindow) -> str:
 
 
 def _parts_in_words(window: WatchWindow) -> str:
-    """Whose the busy time is, in brackets; the shares, as they are printed, add up to the busy share."""
+    """The owners of the busy time, in brackets; the shares, as they are printed, add up to the busy share."""
     if not window.bands or math.isnan(window.users_share):
         return ""
     users = f"{share(window.users_share)} for users"

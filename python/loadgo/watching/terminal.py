@@ -74,8 +74,8 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
     """The lines of the screen, each with its kind. The last but one says what has no room."""
     height, roomy = max(height, SMALLEST_SCREEN[1]), height >= ROOMY_LINES
     sentence, kind = _judged(window, context)
-    said = _said(sentence, width, height // _LINES_A_LINE_OF_ANSWER)
-    head = [_title_line(window, context, width), *said]
+    answer_lines = _answer_lines(sentence, width, height // _LINES_A_LINE_OF_ANSWER)
+    head = [_title_line(window, context, width), *answer_lines]
     measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
     system = measured[: max(height - len(head) - 11, 3)]
     hosts, commands = host_lines(window) if window.bands else [], _command_lines(window, context)
@@ -94,7 +94,7 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         _hidden(_rows_without_room(window, max(room, 3)), _row_kind(window)),
         *(text[:LABEL_CHARS].strip() for text in measured[len(system) :]),
         "times of faults" if window.fault_ns is not None and not roomy else "",
-        "all of the answer" if said != _wrapped(sentence, width) else "",
+        "all of the answer" if answer_lines != _wrapped(sentence, width) else "",
     ]
     left_out = [part for part in hidden if part]
     return [
@@ -124,7 +124,7 @@ def _judged(window: WatchWindow, context: ScreenContext) -> tuple[str, str]:
     return f"{context.part}{whole}. {sentence}", "plain answer" if kind == "good answer" else kind
 
 
-def _said(sentence: str, width: int, most: int) -> list[str]:
+def _answer_lines(sentence: str, width: int, most: int) -> list[str]:
     """The lines of the answer: its first sentences, as many as fit in `most` lines, and at least the first."""
     sentences = _SENTENCE_END.split(sentence)
     by_count = (_wrapped(" ".join(sentences[:count]), width) for count in range(len(sentences), 0, -1))
