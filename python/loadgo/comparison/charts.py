@@ -22,7 +22,7 @@ from loadgo.comparison.figures import change, change_interval, notation_for
 from loadgo.decomposition.waterfall import chain_waterfalls
 from loadgo.decomposition.waterfall_charts import INCREASE_COLOR, waterfall_charts
 from loadgo.documents.chart import ACCENT_COLOR, PERCENT_LABEL, ROW_HEIGHT_PX, TIME_LABEL, Chart, chart_of, safe
-from loadgo.documents.log_axis import CHANGE_TITLE, change_label, change_ticks, log_ticks
+from loadgo.documents.log_axis import CHANGE_TITLE, MOST_LABELS, change_label, change_ticks, log_ticks
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.figures import capitalized
 from loadgo.notation.margin import margin_in_words
@@ -128,7 +128,7 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
     frame = safe(pl.DataFrame(points, schema_overrides=_BOUNDS))
     y = alt.Y("row:N", sort=frame["row"].to_list(), title=None)
     base = alt.Chart(frame).encode(y=y, color=verdict_color(frame["B is"].to_list()))
-    ticks = change_ticks(low, high)
+    ticks = change_ticks(low, high, MOST_LABELS)
     axis = alt.Axis(title=CHANGE_TITLE, labelExpr=change_label(high), values=ticks, labelOverlap="greedy")
     scale_x = alt.Scale(type="log", nice=False, domain=[low, high], padding=10)
     x = alt.X("change:Q", scale=scale_x, axis=axis)
@@ -153,11 +153,12 @@ def _changes(measure: str, rows: list[ChartRow]) -> Chart | None:
 
 
 def verdict_color(verdicts: Sequence[str]) -> alt.Color:
-    """The colour of each verdict in the column `B is`. The legend has those of `verdicts` that are not grey."""
+    """The colour of each verdict in the column `B is`. There is a legend if one of `verdicts` is not grey."""
     names = list(dict.fromkeys(verdicts))
     scale = alt.Scale(domain=names, range=[_VERDICT_COLORS.get(name, NEUTRAL_COLOR) for name in names])
-    colored = [name for name in _VERDICT_COLORS if name in names]
-    return alt.Color("B is:N", title="B is", scale=scale, legend=alt.Legend(values=colored) if colored else None)
+    shown = sorted(names, key=lambda name: name not in _VERDICT_COLORS)
+    has_color = any(name in _VERDICT_COLORS for name in names)
+    return alt.Color("B is:N", title="B is", scale=scale, legend=alt.Legend(values=shown) if has_color else None)
 
 
 def _distribution(distribution: Distribution) -> Chart:

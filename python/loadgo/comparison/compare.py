@@ -8,12 +8,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
-from loadgo.comparison.difference import Difference
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side, side_of_runs
+from loadgo.comparison.thresholds import Threshold, ThresholdResult, threshold_result
+from loadgo.comparison.totals import matched_by_totals
 from loadgo.comparison.unlike_loads import unlike_loads, without_merit
 from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
@@ -34,31 +35,11 @@ from loadgo.records.tables import Tables, tables
 from loadgo.stats.resample import FEWEST_UNITS, Interval
 
 SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
-"""A run's folder or id, several of them, or a column of a published document."""
+"""A run's folder or id, several of them, a column of a published document, or a file with printed figures."""
 
 DOCUMENT_CHECK = "the document's own sums"
-CANNOT_TELL_TEXT = "whether runs differ by as much without a change cannot be told"
-UNANSWERED_TEXT = "without the lines that had no answer; with them it may be worse by more than"
 DEFAULT_WORSE_MEASURES = ("response", "cpu")
 """The measures of a threshold that names none."""
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """The largest deterioration that a measure may have, in percent."""
-
-    measure: str
-    percent: float
-
-
-@dataclass(frozen=True)
-class ThresholdResult:
-    """The result of a threshold. `failed` is None if the measure is not known."""
-
-    failed: bool | None
-    text: str
-    is_open: bool = False
-    """Whether it passed though B may be worse by more than the threshold, as far as is known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,6 +70,11 @@ class Comparison(Result, presented_by="loadgo.comparison.presentation:presentati
     def sides(self) -> tuple[Side, Side]:
         """A and B."""
         return self.a, self.b
+
+    @property
+    def is_by_totals(self) -> bool:
+        """Whether a side is printed as totals alone, so that the whole of both sides is compared."""
+        return any(side.has_totals_alone for side in self.sides)
 
     @property
     def by_command(self) -> Matched:
@@ -129,8 +115,9 @@ def compare(
         print(comparison.bad, comparison.report("text"))
 
     Args:
-        a: The first side. A run's folder, its id or `last`; several runs in a sequence or with commas between; or a
-            column of a published document, such as `mpl-16:ctss`.
+        a: The first side. A run's folder, its id or `last`; several runs in a sequence or with commas between; a column
+            of a published document, such as `mpl-16:ctss`; or a file of your own with printed figures, `before.toml`
+            or `before.toml:SIDE` (docs/published.md).
         b: The second side. It is called better or worse than `a`.
         by: The rows: `line` is a line of the script in its pass, `command` a command. By default lines if both sides
             typed the same script in passes, else commands.
@@ -196,11 +183,12 @@ def of_sides(
 ) -> Comparison:
     """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
     a, b = _judged_beside(a, b)
+    match = matched_by_totals if a.has_totals_alone or b.has_totals_alone else matched
     conditions = _differing(a, b)
     has_like_loads = not unlike_loads(conditions)
 
     def compared(by: Literal["line", "command"] | None) -> Matched:
-        found = matched(a, b, by, like_runs, margin)
+        found = match(a, b, by, like_runs, margin)
         return found if has_like_loads else without_merit(found)
 
     rows = compared(by)
@@ -218,8 +206,14 @@ def of_sides(
         parts=parts_of(a.accounts, b.accounts, paired=paired),
         chains=ratio_chains,
         roads=roads_of(a.accounts, b.accounts, paired=paired),
-        checks=tuple(dict.fromkeys((side.document or side.name, check) for side in (a, b) for check in _checks(side))),
-        findings=tuple(_result(threshold, rows, has_like_loads) for threshold in thresholds),
+        checks=tuple(
+            dict.fromkeys(
+                (side.document.spec if side.document else side.name, check)
+                for side in (a, b)
+                for check in _checks(side)
+            )
+        ),
+        findings=tuple(threshold_result(threshold, rows, has_like_loads) for threshold in thresholds),
         judged=judged,
         notes=(*rows.left_out, *missing),
         margin=margin,
@@ -235,7 +229,12 @@ def _like_runs(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:
 
 
 def _differing(a: Side, b: Side) -> tuple[DifferingCondition, ...]:
-    """The conditions that differ. Those from a machine's file count only if both sides are simulated."""
+    """The conditions that differ. Those from a machine's file count only if both sides are simulated.
+
+    Empty if a printed side states none.
+    """
+    if any(side.kind == "printed" and not side.conditions for side in (a, b)):
+        return ()
     skipped = () if a.kind == b.kind == "machine" else ("machine ", "tariff.")
     conditions = [
         {name: value for name, value in side.conditions.items() if not name.startswith(skipped)} for side in (a, b)
@@ -248,11 +247,15 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
     lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
     names = [name for text in lists for name in text.split(",") if name]
     if not names:
-        raise BadArgument("a comparison needs two sides: a run, several with commas between them, or DOCUMENT:SIDE")
-    if is_printed(names[0]):
-        if len(names) > 1:
-            raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
-        return printed_side(names[0])
+        raise BadArgument(
+            "a comparison needs two sides: a run, several with commas between them, DOCUMENT:SIDE, or a file"
+        )
+    printed = [name for name in names if is_printed(name)]
+    if printed and len(names) > 1:
+        other = next((name for name in names if name != printed[0]), names[0])
+        raise BadArgument(f"{printed[0]} is printed: it is a side alone, not with {other}")
+    if printed:
+        return printed_side(printed[0])
     folders = [folder for name in names for folder in _run_folders(find_run(name))]
     runs = tuple(tables_of_load(tables(folder)) for folder in folders)
     _check_distinct(folders, runs)
@@ -316,54 +319,6 @@ def thresholds_of(text: str) -> tuple[Threshold, ...]:
     return tuple(Threshold(measure, percent) for measure in names)
 
 
-def _result(threshold: Threshold, rows: Matched, has_like_loads: bool) -> ThresholdResult:
-    """The result, with a clause if the loads differ: the difference is then not the system's alone."""
-    result = _judged(threshold, rows)
-    return result if has_like_loads else replace(result, text=f"{result.text}; the loads differ")
-
-
-def _judged(threshold: Threshold, rows: Matched) -> ThresholdResult:
-    """Fails if the measure is worse by more than the threshold, and by more than chance.
-
-    Without an interval the figures alone decide.
-    """
-    difference = rows.whole.get(threshold.measure)
-    name, limit = threshold.measure, f"{threshold.percent:g} %"
-    if difference is None or difference.relative is None:
-        return ThresholdResult(None, f"{name} cannot be told")
-    worse = -difference.relative if difference.more_is_better else difference.relative
-    text = f"{name} is {abs(100 * difference.relative):.1f} % {'more' if difference.relative > 0 else 'less'}"
-    if 100 * worse <= threshold.percent:
-        if 100 * _most_worse(difference) > threshold.percent:
-            return ThresholdResult(None, f"{text} {UNANSWERED_TEXT} {limit}")
-        doubt = _doubt(difference, threshold.percent)
-        return ThresholdResult(False, f"{text}: not worse by more than {limit}{doubt}", bool(doubt))
-    if difference.may_be_chance:
-        return ThresholdResult(False, f"{text}, which may be chance", is_open=True)
-    if difference.verdict == "cannot tell":
-        return ThresholdResult(None, f"{text}: {CANNOT_TELL_TEXT}")
-    doubt = "" if difference.interval else ", by the figures alone: there is no interval"
-    return ThresholdResult(True, f"{text}: worse by more than {limit}{doubt}")
-
-
-def _doubt(difference: Difference, percent: float) -> str:
-    """A clause on why B may be worse by more than so many percent nevertheless; empty if it is surely not."""
-    interval = difference.interval
-    if interval is None or not difference.before:
-        return ", by the figures alone: there is no interval"
-    worst = -interval.low if difference.more_is_better else interval.high
-    if 100 * worst / difference.before > percent:
-        return ", but its 95 % interval reaches beyond that"
-    return f", but {CANNOT_TELL_TEXT}" if difference.cannot_tell_by == "drift" else ""
-
-
-def _most_worse(difference: Difference) -> float:
-    """The largest relative change for the worse of the figures alone, with lines that had no answer. 0 without any."""
-    if difference.by_unanswered is None or difference.change is None or not difference.before:
-        return 0.0
-    return (difference.change + difference.by_unanswered.high) / abs(difference.before)
-
-
 def _checks(side: Side) -> list[RunCheck]:
     """The checks of a side's records. Of several runs, the worst result of each check counts."""
     if side.kind == "printed":
@@ -375,6 +330,8 @@ def _checks(side: Side) -> list[RunCheck]:
 def _document_check(side: Side) -> RunCheck:
     """Whether the published document contradicts itself, as a check."""
     findings = findings_of(side)
+    if side.document is None or not side.document.relations:
+        return RunCheck(DOCUMENT_CHECK, "cannot be told", "it says nothing by which its numbers could be checked")
     if not findings:
         return RunCheck(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
     words = f"{contradictions_in_words(findings)}: " + "; ".join(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loadgo.comparison.chart_data import Distribution, distribution_of
-from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison, ThresholdResult
+from loadgo.comparison.compare import DOCUMENT_CHECK, Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.drift_words import (
     about_allowance,
@@ -24,9 +24,17 @@ from loadgo.comparison.judgement_words import two_intervals, why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.printed_side import EXTRAPOLATION_WORD
 from loadgo.comparison.rows import Row
-from loadgo.comparison.short_form import MIX_LABEL, first_tables, full_pictures, further_tables, short_notes
+from loadgo.comparison.short_form import (
+    HOSTS_LABEL,
+    MIX_LABEL,
+    first_tables,
+    full_pictures,
+    further_tables,
+    short_notes,
+)
 from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
+from loadgo.comparison.thresholds import ThresholdResult
 from loadgo.comparison.trust import comparison_trust
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
 from loadgo.decomposition.tables import road_notes, road_warnings
@@ -137,7 +145,7 @@ def _side(side: Side) -> dict[str, Any]:
         "kind": side.kind,
         "title": side.title,
         "runs": len(side.tables),
-        "interactions": len(side.rows),
+        "interactions": side.interaction_count,
         "extrapolated": side.extrapolated,
         "unanswered": side.unanswered,
         "conditions": dict(side.conditions),
@@ -234,7 +242,10 @@ def _broken_checks(comparison: Comparison) -> list[str]:
 def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     rows = comparison.rows
     notes = [(MIX_LABEL, _mix_in_words(comparison))] if rows.rows else []
+    notes += _about_totals(comparison)
     notes += [("Intervals", line) for line in _about_intervals(comparison)]
+    if any(run.by_host for side in comparison.sides for run in side.tables):
+        notes.append((HOSTS_LABEL, "are compared together. `loadgo report RUN --host NAME` has one host of a run."))
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources:
@@ -263,6 +274,18 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Meters", "say where a change shows, and not what caused it: `loadgo speedup` finds the causes."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
+
+
+def _about_totals(comparison: Comparison) -> list[tuple[str, str]]:
+    """The notes on what a mean interaction is where a side has totals alone. Empty for other sides."""
+    names = [side.name for side in comparison.sides if side.has_totals_alone]
+    if not names or not comparison.rows.whole:
+        return []
+    have = "has totals alone" if len(names) == 1 else "have totals alone"
+    mix = f"{in_words(names)} {have}: a mean interaction is over all interactions of a side, in the mix that it had."
+    is_known = comparison.rows.whole["throughput"].change is not None
+    rate = ("Throughput", "of printed totals is their interactions over their elapsed time.")
+    return [(MIX_LABEL, mix), *([rate] if is_known else [])]
 
 
 def _mix_in_words(comparison: Comparison) -> str:

@@ -122,7 +122,8 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
             "More runs of the host would tell: 3 on its side, or 5 with its script, users and conditions in the same "
             "folder."
         )
-    return f"{number} in turn would tell: `{command}`"
+    setting_up = ", where COMMAND sets up A or B" if "COMMAND" in command else ""
+    return f"{number} in turn would tell: `{command}`{setting_up}"
 
 
 def about_allowance(rows: Matched) -> list[str]:

@@ -56,7 +56,8 @@ def change(difference: Difference, notation: Notation | None = None) -> str:
         return NOT_MEASURED
     if difference.relative is None:
         return "0" if difference.change == 0 else "from 0"
-    return relative_change(difference.relative, _relative_interval(difference), notation)
+    interval = _relative_interval(difference)
+    return relative_change(difference.relative, interval, notation, _margin_that_decides(difference))
 
 
 def change_interval(difference: Difference, notation: Notation | None = None) -> str:
@@ -64,35 +65,50 @@ def change_interval(difference: Difference, notation: Notation | None = None) ->
     interval = _relative_interval(difference)
     if interval is None:
         return NOT_MEASURED
-    return percent_interval(interval, notation or notation_for([difference]))
+    return percent_interval(interval, notation or notation_for([difference]), _margin_that_decides(difference))
 
 
-def relative_change(share: float, interval: Interval | None, notation: Notation | None = None) -> str:
+def _margin_that_decides(difference: Difference) -> float | None:
+    """The margin, if the verdict depends on it: it must then be seen on which side of it the interval ends."""
+    return difference.margin if difference.verdict in ("no difference", "cannot tell") else None
+
+
+def relative_change(
+    share: float, interval: Interval | None, notation: Notation | None = None, margin: float | None = None
+) -> str:
     """A share as a signed percentage or a factor, with as many decimals as its interval deserves.
 
     Without an interval it has at most three digits, `+715 %` or `+39.7 %`, and from ten times on it is a factor.
     """
     if (notation or notation_of([(share, interval)])) == "factor":
         return _factor(share, interval)
-    return percent(share, _decimals_alone(share) if interval is None else decimals_of(interval))
+    return percent(share, _decimals_alone(share) if interval is None else decimals_of(interval, margin))
 
 
-def percent_interval(interval: Interval, notation: Notation | None = None) -> str:
+def percent_interval(interval: Interval, notation: Notation | None = None, margin: float | None = None) -> str:
     """An interval of shares in percent, as in `−14 to −10 %`, or as factors, as in `×1.2 to ×15`."""
     ends = (interval.low, interval.high)
     if (notation or notation_of([(None, interval)])) == "factor":
         return " to ".join(_factor(end, interval) for end in ends)
-    low_text, high_text = (percent(end, decimals_of(interval)) for end in ends)
+    low_text, high_text = (percent(end, decimals_of(interval, margin)) for end in ends)
     return f"{low_text.removesuffix(' %')} to {high_text}"
 
 
-def decimals_of(interval: Interval) -> int:
-    """The number of decimals in percent that an interval of shares deserves. No end other than 0 is rounded to 0."""
+def decimals_of(interval: Interval, margin: float | None = None) -> int:
+    """The number of decimals in percent that an interval of shares deserves. No end other than 0 is rounded to 0.
+
+    None is rounded to an end of the `margin` either, so that it is seen whether the interval lies within it.
+    """
     width = 100 * (interval.high - interval.low)
     if not 0 < width < math.inf:
         return 0 if width else _decimals_alone(interval.low)
     decimals = min(_decimals_of_width(width), _MOST_DECIMALS)
-    vanishes = any(end and round(100 * end, decimals) == 0 for end in (interval.low, interval.high))
+    meant = [0.0] if margin is None else [0.0, 1 / (1 + margin) - 1, margin]
+    vanishes = any(
+        end != value and round(100 * end, decimals) == round(100 * value, decimals)
+        for end in (interval.low, interval.high)
+        for value in meant
+    )
     return min(decimals + 1, _MOST_DECIMALS) if vanishes else decimals
 
 

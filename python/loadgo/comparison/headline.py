@@ -21,7 +21,7 @@ from loadgo.comparison.side import Side
 from loadgo.comparison.unlike_loads import unlike_loads
 from loadgo.notation.figures import in_words
 from loadgo.notation.margin import margin_in_words
-from loadgo.notation.measures import name_of
+from loadgo.notation.measures import name_of, signed
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
 from loadgo.stats.resample import FEWEST_UNITS, MOST_STRETCHES
 from loadgo.stats.student import INTERVAL_CONFIDENCE, student_reach
@@ -35,6 +35,7 @@ _FEWEST_HIDDEN_CONDITIONS = 3
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
+_NO_INTERVAL = "without an interval"
 _UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time of day")
 """Conditions that differ from run to run without a change by the experimenter."""
 
@@ -57,16 +58,33 @@ def _verdict(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in _answer_measures(comparison.rows)]
     notation = notation_for(comparison.rows.whole.values())
     phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
-    if not phrases and comparison.chains:
-        phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
-        return "B against A, by totals: " + "; ".join(phrases) + "."
-    if not phrases:
+    totals = _total_phrases(comparison, notation) if comparison.is_by_totals or not phrases else []
+    if not phrases and not totals:
         return "Nothing can be compared: the two sides have no figure in common."
+    if totals and not comparison.judged:
+        return f"B against A, by totals: {'; '.join(totals)}."
     if comparison.judged:
         return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
     is_doubted = cannot_tell_measures(comparison.rows) and any(comparison.rows.between.live_runs)
     of = f", from {runs_a_side(comparison.rows)}" if is_doubted else ""
     return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
+
+
+def _total_phrases(comparison: Comparison, notation: Notation) -> list[str]:
+    """The change of each total: those that the meters take apart, then the others."""
+    phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
+    if not comparison.is_by_totals:
+        return phrases
+    chained = {chain.measure.lower() for chain in comparison.chains}
+    covered = chained | ({"throughput"} if "elapsed" in chained else set())
+    differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
+    known = [one for one in differences if one.change is not None and one.measure not in covered]
+    charges = [road for road in comparison.roads if road.unit != "ns" and not any("cost" in name for name in chained)]
+    return [
+        *phrases,
+        *(_phrase(difference, notation) for difference in known),
+        *(f"{road.name} {relative_change(1 / road.ratio - 1, None)}" for road in charges),
+    ]
 
 
 def _answer_measures(rows: Matched) -> list[str]:
@@ -87,11 +105,21 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
         return ()
     sentences = (
         stretches_sentence(comparison.a, comparison.b),
+        page_faults_sentence(comparison),
         host_change(comparison.rows),
         rows_sentence(comparison.by_command),
-        conditions_sentence(comparison.conditions),
+        _unstated_conditions(comparison.sides) or conditions_sentence(comparison.conditions),
     )
     return (*filter(None, sentences), *narrowing(comparison.rows, comparison.a, comparison.b))
+
+
+def _unstated_conditions(sides: Sequence[Side]) -> str:
+    """A sentence if a printed side states no conditions, so that none are compared."""
+    unstated = [side.name for side in sides if side.kind == "printed" and not side.conditions]
+    if not unstated:
+        return ""
+    state = "states none" if len(unstated) == 1 else "state none"
+    return f"Conditions are not compared: {in_words(unstated)} {state}."
 
 
 def stretches_sentence(a: Side, b: Side) -> str:
@@ -105,6 +133,16 @@ def stretches_sentence(a: Side, b: Side) -> str:
     )
 
 
+def page_faults_sentence(comparison: Comparison) -> str:
+    """A sentence on printed figures: how much of the change in processor time is that of page faults."""
+    is_printed = "printed" in (comparison.a.kind, comparison.b.kind)
+    changes = [comparison.rows.whole[name].change for name in ("cpu", "page", "work") if name in comparison.rows.whole]
+    if not is_printed or len(changes) != len(("cpu", "page", "work")) or None in changes:
+        return ""
+    cpu, page, work = (signed(change) for change in changes)
+    return f"Of the change in CPU, {cpu}, page faults are {page} and all else is {work}."
+
+
 def rows_sentence(matched: Matched) -> str:
     """A sentence with the rows that surely differ, in both directions. Empty without one, and for a single row."""
     phrases = []
@@ -116,7 +154,8 @@ def rows_sentence(matched: Matched) -> str:
         sure = [row for row in rows if len(rows) > 1 and surely_differs(row.difference, figures, degrees)]
         every = f"all {len(rows)} {matched.by}s" if len(sure) == len(rows) else ""
         if sure:
-            phrases.append(_rows_phrase(measure, sure, every, notation))
+            rest = [row for row in rows if row.difference.differs and row not in sure]
+            phrases.append(_rows_phrase(measure, sure, every, notation) + _probably(rest))
     if not phrases:
         return ""
     if matched.between.drift == "not known":
@@ -125,6 +164,13 @@ def rows_sentence(matched: Matched) -> str:
             "so this is no verdict."
         )
     return f"By {matched.by}, {'; '.join(phrases)}."
+
+
+def _probably(rows: Sequence[ChartRow]) -> str:
+    """The clause on rows that differ by their own interval, but not if all rows are judged together."""
+    directions = [row.difference.verdict for row in rows]
+    counts = [f"{direction} in {directions.count(direction)} more" for direction in dict.fromkeys(directions)]
+    return f", and probably {in_words(counts)}" if counts else ""
 
 
 def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
@@ -155,14 +201,15 @@ def _rows_phrase(measure: str, sure: Sequence[ChartRow], every: str, notation: N
     by_direction: dict[str, list[ChartRow]] = {}
     for row in sorted(sure, key=lambda row: -abs(math.log1p(row.difference.relative or 0.0))):
         by_direction.setdefault(_direction(row.difference), []).append(row)
+    sureness = "" if all(row.difference.cannot_tell_by for row in sure) else "surely "
     name = name_of(measure)
     if every and len(by_direction) == 1:
         (direction,) = by_direction
-        return f"{name} is {direction} in {every}, most in {_named(by_direction[direction][:1], notation)}"
+        return f"{name} is {sureness}{direction} in {every}, most in {_named(by_direction[direction][:1], notation)}"
     lists = [
         f"{direction} in {_named(rows, notation)}" for direction, rows in sorted(by_direction.items(), reverse=True)
     ]
-    return f"{name} is {', and '.join(lists)}"
+    return f"{name} is {sureness}{', and '.join(lists)}"
 
 
 def _direction(difference: Difference) -> str:
@@ -241,5 +288,5 @@ def _phrase(difference: Difference, notation: Notation) -> str:
     if difference.verdict == "no difference":
         return f"no difference in {name} beyond {margin_in_words(difference.margin)} ({figures})"
     if difference.interval is None:
-        return f"{name} {relative}"
+        return f"{name} is {difference.verdict} ({relative}, {_NO_INTERVAL})"
     return f"{name} is {difference.verdict} ({figures})"

@@ -13,6 +13,7 @@ from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, duration, money, money_scale, number
+from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent, signed
 from loadgo.notation.terms import CATEGORY_TERMS, category_name, category_term
 
@@ -84,6 +85,8 @@ def _judged(comparison: Comparison) -> Table | None:
 
 
 def _subject(comparison: Comparison) -> str:
+    if comparison.is_by_totals:
+        return "a mean interaction, each side in its own mix"
     return (
         "a mean interaction, in the mix of both" if comparison.rows.by == "command" else "the whole script of one user"
     )
@@ -125,7 +128,19 @@ def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | 
         *_counts(rows),
     )
     charts = (f"changes-{measure}", f"sides-{measure}", *(("distribution",) if measure == "response" else ()))
-    return Table(title, columns, total_rows=1, charts=charts)
+    return Table(title, columns, total_rows=1, charts=charts, foot=_margin_foot(rows, measure))
+
+
+def _margin_foot(rows: Sequence[Row], measure: str) -> str:
+    """The margin in words, where it decides between no difference and cannot tell. Empty elsewhere."""
+    differences = [row.measures[measure] for row in rows]
+    if not any(one.verdict == "no difference" or one.cannot_tell_by == "width" for one in differences):
+        return ""
+    margin = differences[0].margin
+    return (
+        f"no difference: the interval lies within {percent(1 / (1 + margin) - 1).removesuffix(' %')} to "
+        f"+{margin_in_words(margin)}; cannot tell: it includes 0 and reaches beyond."
+    )
 
 
 def _heading(comparison: Comparison) -> str:
@@ -186,6 +201,8 @@ def _whole(comparison: Comparison) -> Table | None:
     shown = [difference for difference in measured if difference.before is not None or difference.after is not None]
     if not shown:
         return None
+    if comparison.is_by_totals:
+        shown.sort(key=lambda difference: difference.change is None)
     notation = notation_for(comparison.rows.whole.values())
     columns = (
         Column("", tuple(_whole_name(row) for row in shown)),

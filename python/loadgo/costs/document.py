@@ -103,9 +103,9 @@ def answer(point: Point) -> str:
     each = money(priced.interaction.value, currency, scale)
     ends = priced.interaction.interval
     bounds = f" (95 % interval {interval(ends, currency, scale)})" if ends else ""
-    return (
-        f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{_hour_in_words(point, priced)}, at {priced.tariff.in_words()}."
-    )
+    shift = f" on shift {priced.tariff.shift}" if priced.tariff.shift else ""
+    hour = _hour_in_words(point, priced)
+    return f"{COST_SENTENCE_STARTS[scale]} {each}{bounds}{hour}{shift}, at {priced.tariff.in_words()}."
 
 
 def _hour_in_words(point: Point, priced: Priced) -> str:
@@ -203,7 +203,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         money_column("a user's hour", [row.user_hour for row in rows], currencies, 5, told),
         money_column("a megabit of output", [row.megabit for row in rows], currencies, 6, told),
         Column(
-            "in all" if factor is None else "its part",
+            "in all" if factor is None else "part of all",
             tuple(_sum_told(row, _part(row.total, currency, factor)) for row in rows),
             spare=1,
         ),
@@ -215,7 +215,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         total_rows=1,
         charts=("cost-rows",),
         absent={TOO_FEW_TEXT: FEW_MEANING},
-        foot=f"its part: what the row adds to the cost of {scale:,} interactions." if factor is not None else "",
+        foot=f"part of all: what the row adds to the cost of {scale:,} interactions." if factor is not None else "",
     )
 
 

@@ -21,12 +21,14 @@ from loadgo.measures.charges import rates_of
 from loadgo.stats.both_ways import RatioBothWays
 from loadgo.stats.resample import Interval
 
-Verdict = Literal["fair", "dearer", "cheaper", "open"]
+Verdict = Literal["fair", "dearer", "cheaper", "open", "one price"]
 Measure = Literal["cpu", "response", "elapsed"]
 FAIRNESS_MEASURES: tuple[Measure, ...] = ("cpu", "response", "elapsed")
 
 FAIR_PRICE_SHARE = 0.05
 """Largest difference from the fair price, as a share of it, at which a price is still called fair."""
+_SAME_SHARE = 1e-9
+"""A charge that is off the fair one by less than this is the same: the rest is rounding."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,17 @@ class Price:
 
     `before` is the ratio of performance, `after` the ratio of charges.
     """
+    has_one_tariff: bool = False
+    """Whether both sides have the same tariff."""
 
     def verdict(self, measure: Measure) -> Verdict:
-        """Whether B charges a fair price for its performance. `open` if the interval holds fair and unfair prices."""
+        """Whether B charges a fair price for its performance. `open` if the interval holds fair and unfair prices.
+
+        `one price`: one tariff prices both sides by this measure, so the charges are as the performance whatever B is.
+        """
         level = self.levels[measure]
+        if self.has_one_tariff and math.isclose(level.value, 1.0, rel_tol=_SAME_SHARE):
+            return "one price"
         low, high = (level.value, level.value) if level.interval is None else (level.interval.low, level.interval.high)
         if low > 1 + FAIR_PRICE_SHARE:
             return "dearer"
@@ -107,7 +116,8 @@ def cost_against(
 
     Args:
         a: The machine with the known price: a run, several runs of one script, or a column of a published document,
-            such as `csr-rfc-20:645`. A column without a tariff keeps its printed charges.
+            such as `csr-rfc-20:645`, or a file of your own with printed figures. A column without a tariff keeps its
+            printed charges.
         b: The machine whose price is judged.
         tariff: The tariff of `a`. By default each machine's own.
         against_tariff: The tariff of `b`. By default that of `a`, if it is given.
@@ -184,8 +194,10 @@ def _price(a: Side, b: Side, shift: str, charges: Sequence[ShiftCharge], perform
     levels = {}
     for name, ratio in performance.items():
         draws = _figures(a, name, 1).over(_figures(b, name, 2)).over(before.over(after))
-        levels[name] = Ratio(ratio.value, charge_ratio.value, draws.interval)
-    return Price(shift, charge_ratio, levels)
+        # A time without an interval is known once: the interval of the charge alone would be too narrow.
+        levels[name] = Ratio(ratio.value, charge_ratio.value, draws.interval if ratio.interval else None)
+    has_one_tariff = charges[0].tariff is not None and charges[0].tariff == charges[1].tariff
+    return Price(shift, charge_ratio, levels, has_one_tariff)
 
 
 def _cost(side: Side, charge: ShiftCharge, seed: int) -> Draws:

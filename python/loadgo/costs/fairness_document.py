@@ -124,6 +124,11 @@ def _verdict(fairness: Fairness, price: Price) -> str:
     match price.verdict(fairness.measure):
         case "fair":
             return f"{charged}, which is fair"
+        case "one price":
+            return (
+                f"{charged}, because one tariff prices both sides by it: that says nothing on B's price "
+                "(`--against-tariff` names its own)"
+            )
         case "dearer":
             return f"{charged}: {_dearer(level)} for its performance"
         case "cheaper":
@@ -215,7 +220,7 @@ def _levels(fairness: Fairness) -> Table:
             )
     verdicts = tuple(price.verdict(fairness.measure) for price in fairness.prices)
     columns.append(Column(f"by {FAIRNESS_MEASURE_LABELS[fairness.measure]}, B is", verdicts, kept=True))
-    title = "B's charge for the same performance, in multiples of A's (charges ÷ times)"
+    title = "B's charge for the same performance, where A's is 1 (charges ÷ times)"
     return Table(title, tuple(columns), charts=("fairness",))
 
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 FEWEST_TICKS, MOST_TICKS = 3, 9
+MOST_LABELS = 6
+"""The most percentages with their labels that have room beside each other on the axis of a chart."""
 _STEPS = (
     (1.0,),
     (1.0, 2.0, 5.0),
@@ -37,13 +39,16 @@ def log_ticks(low: float, high: float) -> list[float]:
     return ticks[:: -(-len(ticks) // MOST_TICKS)]
 
 
-def change_ticks(low: float, high: float) -> list[float]:
-    """Ticks for factors of change from `low` to `high`: 1, and round percentages or factors, at readable distances."""
+def change_ticks(low: float, high: float, most: int = MOST_TICKS) -> list[float]:
+    """Ticks for factors of change from `low` to `high`: 1, and round percentages or factors, at readable distances.
+
+    The distance is that of `most` ticks on the whole axis.
+    """
     rises = [*(1 + change for change in _SMALL_CHANGES), *_FACTORS]
     falls = [1 - change for change in (*_SMALL_CHANGES, *_LARGE_FALLS)]
     if high / low > _DECADES_RATIO:
         rises, falls = list(_DECADES), [1 - (decade - 1) / decade for decade in _DECADES]
-    nearest = math.log(max(high, 1.0) / min(low, 1.0)) / (MOST_TICKS + 1)
+    nearest = math.log(max(high, 1.0) / min(low, 1.0)) / (most + 1)
     above = _spaced([tick for tick in rises if tick <= high * (1 + 1e-9)], nearest)
     below = _spaced([tick for tick in falls if tick >= low * (1 - 1e-9)], nearest)
     return [*reversed(below), 1.0, *above]

@@ -7,7 +7,7 @@ import polars as pl
 
 from loadgo.comparison.charts import NEUTRAL_COLOR, verdict_color
 from loadgo.documents.chart import Chart, chart_of, safe
-from loadgo.documents.log_axis import CHANGE_TITLE, change_label, change_ticks
+from loadgo.documents.log_axis import CHANGE_TITLE, MOST_LABELS, change_label, change_ticks
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.notation.margin import margin_in_words
 from loadgo.pairing.chart_data import PAIRS_TITLE, MeasureChanges, margin_ratios, measures_changes, range_of
@@ -119,7 +119,7 @@ def _wholes(measures: list[MeasureChanges], names: list[str], ends: tuple[float,
 
 def _axis(field: str, ends: tuple[float, float]) -> alt.X:
     scale = alt.Scale(type="log", nice=False, domain=ends, padding=10)
-    ticks = change_ticks(*ends)
+    ticks = change_ticks(*ends, MOST_LABELS)
     axis = alt.Axis(title=CHANGE_TITLE, labelExpr=change_label(ends[1]), values=ticks, labelOverlap="greedy")
     return alt.X(f"{field}:Q", scale=scale, axis=axis)
 

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 SINGLE_BIN_AXIS_RATIO = 10.0
 """Ratio of the ends of the axis of response times that has a single bin."""
+_LAST_TICK_RATIO = 5.0
+"""An axis of response times that reaches so many times as far as its last tick has a tick more there."""
+_MARK_PX = 8
+"""Room at the ends of that axis for the marks of quantiles."""
 
 
 @quick_drawing()
@@ -70,8 +74,8 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
     if bins.frame.is_empty():
         return None
     ends = _axis_ends(bins.frame, points)
-    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=log_ticks(*ends), labelOverlap="greedy")
-    scale = alt.Scale(type="log", nice=False, domain=list(ends))
+    axis = alt.Axis(title="response time", labelExpr=TIME_LABEL, values=_time_ticks(*ends), labelOverlap="greedy")
+    scale = alt.Scale(type="log", nice=False, domain=list(ends), padding=_MARK_PX)
     row = alt.Y("command:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     strip = (
         alt.Chart(safe(bins.frame))
@@ -119,6 +123,12 @@ def _response(summary: Summary, tables: Tables) -> Chart | None:
     shown = [strip, *([interval] if len(intervals) else []), *([marks] if len(points) else [])]
     layers, flat = alt.layer(*shown), len(bins.frame) == 1
     return chart_of("response", "Response time by command", caption, layers, height, flat=flat)
+
+
+def _time_ticks(low: float, high: float) -> list[float]:
+    """The ticks of the axis of response times, with one more where the longest times are far beyond the last."""
+    ticks = log_ticks(low, high)
+    return [*ticks, *(tick for tick in [_LAST_TICK_RATIO * ticks[-1]] if tick <= high)]
 
 
 def _axis_ends(bins: pl.DataFrame, points: pl.DataFrame) -> tuple[float, float]:

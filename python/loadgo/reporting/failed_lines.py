@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FAILED_OUTCOMES = ("failed", "timeout", "died")
 MOST_LINES = 20
-"""Most lines that a text shows; the first ones, which find a mistake in a script best."""
+"""Most kinds of lines that a text shows; the first ones, which find a mistake in a script best."""
 _MOST_SCREEN_ROWS = 24
 _END_CHARS = 32
 """Characters of the screen's end that are shown in quotes, since a pattern must match there."""
@@ -92,8 +92,9 @@ def _csv(lines: tuple[FailedLine, ...]) -> str:
 
 
 def _document(lines: tuple[FailedLine, ...], interactions: int, most: int) -> Document:
-    items = tuple((_heading(line), *(row.strip() for row in _screen_rows(line))) for line in lines[:most])
-    hidden = () if len(lines) <= most else (("More", _more(len(lines), most)),)
+    kinds = _kinds(lines)
+    items = tuple((_heading(kind), *(row.strip() for row in _screen_rows(kind[0]))) for kind in kinds[:most])
+    hidden = () if len(kinds) <= most else (("More", _more(kinds, most)),)
     shown = (Points("", items, verbatim=True),) if items else ()
     return Document("Failed lines", _count(lines, interactions), shown, notes=hidden)
 
@@ -104,16 +105,27 @@ def _count(lines: tuple[FailedLine, ...], interactions: int) -> str:
     return f"{number(len(lines))} of {number(interactions)} lines failed, timed out or died, in all phases together."
 
 
-def _more(count: int, shown: int) -> str:
-    return f"{number(count - shown)} more: --top {count} shows all; --format json has them too."
+def _kinds(lines: tuple[FailedLine, ...]) -> list[tuple[FailedLine, ...]]:
+    """The lines that ended alike: of one command, in the same way, with the same screen. The first kind is first."""
+    kinds: dict[tuple[object, ...], list[FailedLine]] = {}
+    for line in lines:
+        screen = None if line.screen is None else tuple(printable_screen(line.screen))
+        kinds.setdefault((line.command, line.outcome, line.exit_status, line.until, screen), []).append(line)
+    return [tuple(kind) for kind in kinds.values()]
+
+
+def _more(kinds: list[tuple[FailedLine, ...]], shown: int) -> str:
+    count = sum(map(len, kinds[shown:]))
+    return f"{number(count)} more: --top {len(kinds)} shows all; --format json has them too."
 
 
 def failed_text(lines: tuple[FailedLine, ...], interactions: int, most: int) -> str:
     """The failed lines of `interactions` as text for a terminal; no character of a screen can control the terminal."""
     head = _count(lines, interactions)
-    blocks = [head, *("\n".join([_heading(line), *_screen_rows(line)]) for line in lines[:most])]
-    if len(lines) > most:
-        blocks.append(_more(len(lines), most))
+    kinds = _kinds(lines)
+    blocks = [head, *("\n".join([_heading(kind), *_screen_rows(kind[0])]) for kind in kinds[:most])]
+    if len(kinds) > most:
+        blocks.append(_more(kinds, most))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -126,7 +138,9 @@ def printable_screen(screen: str) -> list[str]:
     return rows
 
 
-def _heading(line: FailedLine) -> str:
+def _heading(kind: tuple[FailedLine, ...]) -> str:
+    """Where and how the first line of a kind ended, and how many more ended so."""
+    line, others = kind[0], len(kind) - 1
     place = f"{seconds(line.sent_ns / 1e9)}: user {line.user}, pass {line.pass_number}, line {line.line}"
     after = "" if line.waited_ns is None else f" after {duration(line.waited_ns)}"
     condition = f"; it waited for {plain(line.until)}" if line.until else ""
@@ -135,7 +149,8 @@ def _heading(line: FailedLine) -> str:
         "timeout": f"timed out{after}{condition}",
         "died": f"the session ended{after}{condition}",
     }[line.outcome]
-    return f"{place}, {plain(line.command)}: {how}"
+    more = f"; {number(others)} more ended so" if others else ""
+    return f"{place}, {plain(line.command)}: {how}{more}"
 
 
 def _screen_rows(line: FailedLine) -> list[str]:

@@ -45,7 +45,15 @@ def hosts_table(summary: Summary) -> Table | None:
         ),
         *([lost] if any(row.lost for row in rows) else []),
     )
-    return Table("Response time by host", columns, id=HOSTS_TABLE)
+    return Table("Response time by host", columns, id=HOSTS_TABLE, foot=_without_interval(rows))
+
+
+def _without_interval(rows: Sequence[HostFigures]) -> str:
+    """Why hosts that others are compared with have no interval themselves. Empty if all have one, or none."""
+    lacking = [row.name for row in rows if row.ratio is not None and row.ratio_low is None]
+    if not lacking or all(row.ratio_low is None for row in rows):
+        return ""
+    return f"{in_words(lacking)}: no interval of the ratio, since the run has too few users or stretches of time there."
 
 
 def hosts_line(summary: Summary) -> str:

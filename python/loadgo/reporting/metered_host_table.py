@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
 from loadgo.measures.metered_hosts import LEAST_DIFFERENCE, HostDifference, MeteredHost, MeteredHosts
+from loadgo.measures.summary import Summary
+from loadgo.measures.total_time import TotalTime
 from loadgo.notation.figures import (
     NOT_MEASURED,
     as_code,
@@ -20,6 +22,11 @@ from loadgo.notation.figures import (
 )
 
 METERED_HOSTS_TABLE = "metered-hosts"
+_MOST_UNKNOWN_SHARE = 0.5
+"""If more than this part of the busy time has no known program, the answer says so."""
+_NAMED_PROCESSES = 3
+_NAMED_PROCESS_SHARE = 0.01
+"""Smallest share of the processors' time with which the answer names a process."""
 _FIGURE_WORDS = {
     "busy": "its processors were {value} busy, those of the others {others}",
     "held up": "its processors were idle, with somebody waiting for a page or a disk, {value} of the time, those of "
@@ -92,6 +99,23 @@ def _figure(row: HostDifference) -> Callable[[float], str]:
 def _lost(compared: MeteredHosts) -> str:
     lost = [row.name for row in compared.hosts if row.lost is not None]
     return f" Lost before the end, and not compared: {in_words(lost)}." if lost else ""
+
+
+def most_used(summary: Summary, total_time: TotalTime) -> str:
+    """The processes that used most of the processors' time; empty where none used a noticeable share."""
+    used = [
+        (row.name, part)
+        for row in summary.whose_time.processes
+        if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
+    ]
+    named = in_words([program_and_share(name, part) for name, part in used[:_NAMED_PROCESSES]])
+    if not named:
+        return ""
+    known = total_time.share_of(sum(row.cpu_ns or 0 for row in summary.whose_time.processes)) or 0.0
+    unknown = total_time.busy_share - known
+    if unknown <= _MOST_UNKNOWN_SHARE * total_time.busy_share:
+        return f" Most processor time was used by {named}."
+    return f" Of the busy time, {exact_share(unknown)} is of no known program. Most of the rest was used by {named}."
 
 
 def program_and_share(name: str, part: float) -> str:

@@ -11,7 +11,7 @@ from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
 from loadgo.notation.figures import as_code, capitalized, duration, exact_share, in_words, number, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
-from loadgo.reporting.metered_host_table import metered_hosts_answer, program_and_share
+from loadgo.reporting.metered_host_table import metered_hosts_answer, most_used
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
 
@@ -60,11 +60,6 @@ def owners_line(summary: Summary) -> str:
     return ", ".join(f"{name} {share(part)}" for name, part in (*shown, ("idle", idle)))
 
 
-_NAMED_PROCESSES = 3
-_NAMED_PROCESS_SHARE = 0.01
-"""Smallest share of the processors' time with which the answer names a process."""
-
-
 def without_load(summary: Summary) -> bool:
     """Whether a host was metered without a load of users, alone or beside a command."""
     has_time = summary.total_time is not None or summary.metered_hosts is not None
@@ -85,18 +80,7 @@ def metered_answer(summary: Summary) -> str:
     causes = [f"{exact_share(part)} {name}" for name, part in sorted(idle, key=lambda row: -row[1]) if part >= 0.0005]
     idle_sentence = f" Idle: {', '.join(causes)}." if causes and total_time.kind == "meters" else ""
     busy = f"{subject} {exact_share(total_time.busy_share)} busy over {duration(total_time.span_ns)}."
-    return f"{_command(summary)}{capitalized(busy)}{idle_sentence}{_most_used(summary, total_time)}"
-
-
-def _most_used(summary: Summary, total_time: TotalTime) -> str:
-    """The processes that used most of the processors' time; empty where none used a noticeable share."""
-    used = [
-        (row.name, part)
-        for row in summary.whose_time.processes
-        if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
-    ]
-    named = [program_and_share(name, part) for name, part in used[:_NAMED_PROCESSES]]
-    return f" Most processor time was used by {in_words(named)}." if named else ""
+    return f"{_command(summary)}{capitalized(busy)}{idle_sentence}{most_used(summary, total_time)}"
 
 
 def _command(summary: Summary) -> str:

@@ -52,9 +52,9 @@ Note = tuple[str, str]
 
 def short_tables(summary: Summary, view: View, tables: Iterable[Table], warning_count: int) -> list[Table]:
     """All tables with their places. A table that is too long for the short report has a shorter one beside it."""
-    shown = _ids_in_short(summary, view)
+    shown, asked = _ids_in_short(summary, view), _ids_asked_for(view)
     placed: list[Table] = []
-    for table in tables:
+    for table in sorted(tables, key=lambda table: table.id not in asked):
         if table.id not in shown:
             placed.append(table.placed("full"))
             continue
@@ -74,13 +74,12 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
             if summary.prediction is not None
             else {"response-time", HOSTS_TABLE, DRIVERS_TABLE, LIMITS_TABLE}
         )
-    if view.vocabulary != "today":
-        shown |= {"vocabulary"}
-    if view.by is not None:
-        shown |= set(_TABLES_OF_BY)
-    if view.top is not None:
-        shown |= set(_TABLES_OF_TOP)
-    return shown
+    return shown | _ids_asked_for(view) | (set(_TABLES_OF_TOP) if view.top is not None else set())
+
+
+def _ids_asked_for(view: View) -> set[str]:
+    """The ids of the tables that an option asks for by itself. They stand before all others."""
+    return ({"vocabulary"} if view.vocabulary != "today" else set()) | (set(_TABLES_OF_BY) if view.by else set())
 
 
 def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Table | None:
@@ -119,7 +118,8 @@ def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None
     left_out = [rows[row] for row in slowest_first[most:]]
     errors = sum(row.outcomes.errors for row in left_out)
     failures = f", with {counted(errors, 'bad line')}" if errors else ""
-    which = "that with the shortest p90" if len(left_out) == 1 else "those with the shortest p90"
+    quantile = "p90" if all(row.response.quantile("p90").value_ns for row in left_out) else "times"
+    which = f"{'that' if len(left_out) == 1 else 'those'} with the shortest {quantile}"
     foot = f"{len(left_out)} of {len(rows)} commands {_are(len(left_out))} left out{failures}: {which}."
     return table.with_rows(slowest_first[:most], foot)
 
@@ -211,7 +211,8 @@ def _processor_facts(summary: Summary) -> list[tuple[float, str, str]]:
     left_out = {"idle"} if owners_line(summary) else set()
     for row in (row for row in total_time.categories if row.name not in left_out):
         each = f" ({number(row.count)} of {duration(row.each_ns)} each)" if row.count and row.each_ns else ""
-        name = category_name(row.name)
+        of_idle = ", a part of the idle time" if left_out and row.name.startswith("idle ") else ""
+        name = f"{category_name(row.name)}{of_idle}"
         facts.append((total_time.share_of(row.time_ns) or 0.0, PROCESSORS_LABEL, f"{name}{each}"))
     return facts
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Annotated, Literal, TypedDict
 
 from loadgo.comparison.chart_data import Distribution
-from loadgo.comparison.compare import ThresholdResult
 from loadgo.comparison.difference import Difference, Drift
 from loadgo.comparison.judgement import Judged
+from loadgo.comparison.thresholds import ThresholdResult
 from loadgo.decomposition.chains import Chain
 from loadgo.decomposition.parts import OutputLine, Part
 from loadgo.decomposition.roads import Road

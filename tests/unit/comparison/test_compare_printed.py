@@ -112,7 +112,8 @@ def comparison_page_text(made: Comparison) -> str:
 
 
 def test_every_format_has_the_answer(systems: Comparison) -> None:
-    assert '"answer": "B against A: CPU +39.7 %. What differs: ' in comparison_json(systems)
+    assert '"answer": "B against A: CPU is higher (+39.7 %, without an interval). Of the' in comparison_json(systems)
+    assert "Of the change in CPU, +24.0 s, page faults are +19.3 s and all else is +4.70 s." in comparison_json(systems)
     for page in (
         systems.report(),
         systems.report("md"),

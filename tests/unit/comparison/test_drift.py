@@ -172,7 +172,7 @@ def test_the_advice_is_an_experiment_with_the_number_of_pairs() -> None:
     (warning,) = comparison_document(comparison).warnings
     assert warning.endswith(
         "At least 4 pairs of runs in turn would tell: "
-        "`loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND`"
+        "`loadgo ab x.toml --users 12 --for 10s --before-a COMMAND --before-b COMMAND`, where COMMAND sets up A or B"
     )
     document = json.loads(comparison_json(comparison))
     assert document["between_runs"] == {

@@ -131,14 +131,14 @@ def test_the_headline_names_the_commands_that_surely_differ_in_both_directions()
     found = headline(comparison)
     sentence = next(text for text in found.split(". ") if text.startswith("By command, response is "))
     worse, better = sentence.split(", and ")
-    assert worse.startswith("By command, response is worse in `compile` (+8")
+    assert worse.startswith("By command, response is surely worse in `compile` (+8")
     assert better.startswith("better in `run` (−4")
     assert "edit" not in sentence
     assert sentence in json.loads(comparison_json(comparison))["answer"]
 
 
 def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
-    assert "response is worse in all 3 commands, most in `run` (+" in headline(
+    assert "response is surely worse in all 3 commands, most in `run` (+" in headline(
         compared({"edit": 1.5, "compile": 1.6, "run": 2.5})
     )
 
@@ -177,13 +177,9 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
     assert conditions_sentence([seed]) == "What was set is the same, but not the seeds."
     assert conditions_sentence([]) == "The conditions are the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
-    many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(5))]
-    assert conditions_sentence(many) == (
-        "What else differs: key 0 (1 in A, 2 in B), key 1 (1 in A, 2 in B), key 2 (1 in A, 2 in B), key 3 (1 in A, 2 "
-        "in B) and key 4 (1 in A, 2 in B)."
-    )
-    keys = [DifferingCondition(f"key {number}", "1", "2") for number in range(6)]
-    assert conditions_sentence(keys).endswith("key 2 (1 in A, 2 in B) and 3 more conditions.")
+    many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(6))]
+    named = ", ".join(f"key {number} (1 in A, 2 in B)" for number in range(3))
+    assert conditions_sentence(many) == f"What else differs: {named} and 3 more conditions."
     paid = [DifferingCondition(name, "1", "2") for name in ("title", "tariff.shifts.1", "machine processors.speed")]
     assert conditions_sentence(paid).startswith("What differs: machine processors.speed (1 in A, 2 in B), title (1 in")
     made = compared(SLOWER_AND_FASTER)

@@ -52,7 +52,21 @@ def test_the_charges_are_in_the_printed_ratios_by_shift(of_1973: Fairness) -> No
 
 def test_shifts_with_one_verdict_are_told_together(room: Path) -> None:
     same = cost_against(room / "slow-1", room / "slow-1").report("text").replace("\n", " ")
-    assert "On shifts 1 and 2 its charge per interaction is 1.00 times A's, which is fair." in same
+    assert "On shifts 1 and 2 its charge per interaction is 1.00 times A's, because one tariff prices both" in same
+
+
+def test_one_tariff_on_both_sides_says_nothing_on_the_price_of_b(room: Path) -> None:
+    circular = cost_against(room / "slow-1", room / "slow-2")
+    for price in circular.prices:
+        assert price.levels["cpu"].value == pytest.approx(1.0, rel=1e-9)
+        assert price.verdict("cpu") == "one price"
+        assert price.levels["elapsed"].interval is None, "elapsed time is known once"
+        assert price.verdict("response") != "one price"
+    shown = " ".join(circular.report(width=80).split())
+    assert "because one tariff prices both sides by it: that says nothing on B's price" in shown
+    assert "so whether B's price is fair cannot be told" in shown
+    assert "which is fair" not in shown
+    assert json.loads(circular.report("json"))["prices"][0]["for_the_same"]["cpu"]["verdict"] == "one price"
 
 
 def test_the_performance_is_that_of_the_printed_processor_and_elapsed_times(of_1973: Fairness) -> None:

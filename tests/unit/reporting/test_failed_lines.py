@@ -57,6 +57,32 @@ def test_a_text_shows_as_many_lines_as_asked_and_says_how_many_are_left() -> Non
     assert "2 more" in text
 
 
+def test_lines_that_ended_alike_are_shown_once_with_their_number() -> None:
+    rows = [interaction(user, 2, 1, outcome="failed", exit_status=1) for user in range(1, 41)]
+    rows += [interaction(user, 4, None, outcome="timeout", command="run") for user in range(1, 4)]
+    screens = [
+        {
+            "at_ns": 3 * S,
+            "user": row["user"],
+            "sent_ns": row["sent_ns"],
+            "until": 'until = "mark"',
+            "screen": "disk full",
+        }
+        for row in rows
+        if row["outcome"] == "failed"
+    ]
+    run = dataclasses.replace(run_of(rows), screens=frame(screens, "screens"))
+    text = str(failed_report(run))
+    assert text.startswith("43 of 43 lines failed")
+    assert text.count("disk full") == 1
+    assert "; 39 more ended so" in text
+    assert "; 2 more ended so" in text
+    assert "2 more ended so" not in str(failed_report(run, most=1))
+    assert "3 more: --top 2 shows all" in str(failed_report(run, most=1))
+    assert "39 more ended so" in str(failed_report(run, "html"))
+    assert len(json.loads(str(failed_report(run, "json")))["failed"]) == 43
+
+
 def test_json_has_the_screen_as_it_was_recorded_and_nothing_that_a_terminal_obeys() -> None:
     written = failed_report(failing_run(), "json")
     assert "\x1b" not in written

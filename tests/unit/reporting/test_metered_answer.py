@@ -28,3 +28,7 @@ def test_the_answer_of_a_metered_host_names_the_programs_that_used_most() -> Non
     told = " Most processor time was used by `loadgo` (45.00 %; other processes than this meter)."
     assert with_processes(others) == f"{with_processes()}{told}"
     assert with_processes(used[-1]) == with_processes()
+    few = (dataclasses.replace(used[0], cpu_ns=used[0].cpu_ns // 10),)
+    rest = f"{100 * (summary.total_time.busy_share - 0.045):.2f} %"
+    unknown = f" Of the busy time, {rest} is of no known program. Most of the rest was used by `sh` (4.50 %)."
+    assert with_processes(*few) == f"{with_processes()}{unknown}"
