@@ -114,7 +114,7 @@ def test_every_panel_is_filled_by_what_was_measured_and_says_what_was_not(watche
     }.items():
         for note in notes:
             assert sight.text(note).startswith("not measured") == (not rows[kind]), note
-    assert sight.text("legend").split("\n") == STATES_AT_THE_END
+    assert sight.text("legend").split("\n") == [*STATES_AT_THE_END, "not logged in"]
     assert sight.wrong == []
 
 
@@ -138,10 +138,7 @@ def test_the_numbers_on_the_page_are_those_of_the_tables(watched: tuple[Sight, T
     lateness = page_figures["lateness"]
     late = f"the driver was {f'{duration(lateness)} late (p99)' if lateness else 'in time'}"
     lost = "nothing lost" if not frame.lost else f"{number(frame.lost)} RECORDS LOST"
-    assert (
-        sight.text("instrument")
-        == f"{number(frame.answered)} answers in {duration(width)} of all phases; {late}, {lost}."
-    )
+    assert sight.text("instrument") == f"{number(frame.answered)} answers in {duration(width)}; {late}, {lost}."
     how = "ended" if end >= latest_ns(run_tables) else "held"
     everybody = run_tables.sessions["user"].n_unique()
     now = f"{number(frame.users)} of {number(everybody)} logged in · {frame.phase} · {how}"
@@ -309,9 +306,9 @@ def test_the_page_says_that_the_host_is_busy_with_other_things(sights: dict[str,
     others = [(0.04, 0.0, None), (0.11, 0.02, None), (0.34, 0.0, None), (0.09, 0.0, "busy")]
     quiet, partly, busy, still_busy = sights["simulated"].tell(script, others)
     assert "other things" not in quiet
-    assert partly.endswith("; the host is partly busy with other things: 11.0 % of the processors' time.")
-    assert busy.endswith("; the host is busy with other things: 34.0 % of the processors' time.")
-    assert still_busy.endswith("; the host is busy with other things: 9.0 % of the processors' time.")
+    for said, level, part in ((partly, "partly busy", "11.0"), (busy, "busy", "34.0"), (still_busy, "busy", "9.0")):
+        assert f"; the host is {level} with other things." in said
+        assert f", {part} % for other programs" in said
 
 
 def test_what_the_keys_do_is_folded_before_the_charts(sights: dict[str, Sight]) -> None:

@@ -83,7 +83,7 @@ def at_moment(sight: Sight, name: str, share: float) -> tuple[float, float]:
     """The place on the screen of a part of the time of a chart."""
     box = sight.page.locator(f"#series-{name}").bounding_box()
     assert box is not None
-    left = sight.tell('async () => (await import(new URL("axes.js", location))).LEFT')
+    left = sight.tell('async wide => (await import(new URL("axes.js", location))).leftOf(wide)', box["width"])
     return box["x"] + left + share * (box["width"] - left - 1), box["y"] + box["height"] / 2
 
 

@@ -273,8 +273,8 @@ def test_without_telling_colours_apart_the_states_are_there_in_words(
 ) -> None:
     with looked_at(browser, page, forced="active") as sight:
         swatches = sight.tell("[...legend.querySelectorAll('i')].map(one => getComputedStyle(one).backgroundColor)")
-        assert len(set(swatches)) == len(STATES_AT_THE_END)
+        assert len(set(swatches)) == len(STATES_AT_THE_END) + 1
         assert [name for name, *_ in sight.table("states")] == STATES_AT_THE_END
-        assert sight.text("legend").split("\n") == STATES_AT_THE_END
+        assert sight.text("legend").split("\n") == [*STATES_AT_THE_END, "not logged in"]
         assert sight.page.get_attribute("#users", "aria-label")
         assert all(sight.tell("[...document.querySelectorAll('canvas')].map(one => !!one.getAttribute('aria-label'))"))

@@ -133,7 +133,7 @@ def test_a_user_who_wants_too_much_is_refused_and_the_other_is_not(bench: Bench)
     assert costs["everybody"]["memory_kills"] == sum(row["memory_kills"] for row in costs["users"])
     page = bench.typed("report", "kept").stdout
     assert "Limits for each user" in page
-    assert "each user held to memory 67.1 MB" in bench.typed("report", "kept", "--full").stdout
+    assert "each user held to memory 64 MiB (67.1 MB)" in bench.typed("report", "kept", "--full").stdout
 
 
 def test_limits_of_all_and_of_each_hold_together(bench: Bench) -> None:

@@ -95,7 +95,7 @@ def test_a_picture_fits_its_terminal(told: Tables, width: int, height: int) -> N
     lines = screen(frame, ScreenContext("typical user on multics-6180", "ended"), width, height)
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
-    assert lines[1].startswith(("Not full", "Full", "Held up", "Too slow", "Nobody"))
+    assert lines[1].startswith(("Response p90 ", "Full", "Held up", "Nobody"))
     bands = [line for line in lines if line.startswith("user ") and line[5].isdigit()]
     assert not bands or set("".join(band[12:] for band in bands)) <= {*STATE_SIGNS.values(), " "}
 
@@ -116,10 +116,10 @@ def test_who_waited_for_a_processor_is_told_with_the_longest_wait(told: Tables) 
     longest = rows.filter(pl.col("user") == most.user)["ready_wait_ns"].max()
     assert (most.sum_ns, most.longest_ns) == (pytest.approx(max(sums.values())), longest)
     line = next(
-        line for line in screen(frame, ScreenContext("a run", "ended"), 80, 24) if line.startswith("waited most ")
+        line for line in screen(frame, ScreenContext("a run", "ended"), 80, 24) if line.startswith("CPU waits ")
     )
     part = share(most.sum_ns / sum(sums.values()))
-    assert line.partition(";")[0][12:] == f"user {most.user}: {part}, up to {duration(most.longest_ns)}"
+    assert line.partition(";")[0][12:] == f"most: user {most.user} {part}, longest {duration(most.longest_ns)}"
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -39,7 +39,10 @@ def watch(
         ),
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it in this terminal, not in a browser.")] = False,
-    window: Annotated[str, typer.Option(help="The length of the past that is shown: 60s, 10min.")] = "60s",
+    window: Annotated[
+        str | None,
+        typer.Option(help="The length of the past that is shown: 10min. Default: 60s, and all of a finished run."),
+    ] = None,
     speed: Annotated[
         float | None, typer.Option(min=0.01, max=1e6, help="Play a finished run, this many times as fast as it was.")
     ] = None,

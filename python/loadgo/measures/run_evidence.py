@@ -77,6 +77,9 @@ def _drivers(facts: Sequence[RunFacts]) -> str:
         return "no line was late (time is virtual)"
     latest = max(drivers, key=lambda driver: driver.lateness_p99_ns or 0.0)
     late = f"{duration(latest.lateness_p99_ns)}" if latest.lateness_p99_ns else "0 s"
+    if len(facts) == 1 and (latest.lateness_p99_ns or 0.0) > latest.lateness_limit_ns:
+        limit = duration(latest.lateness_limit_ns)
+        return f"all lines but one were typed on time ({late} late at p99; one line may be over the limit of {limit})"
     if latest.name:
         return f"all drivers typed on time ({latest.name} the latest: {late} late at p99)"
     return f"lines were typed on time ({'at most ' if len(facts) > 1 else ''}{late} late at p99)"

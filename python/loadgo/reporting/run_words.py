@@ -31,7 +31,7 @@ def title(summary: Summary) -> str:
 def limits_in_words(summary: Summary) -> str:
     """The limits of the users, as `memory 512 MiB, 1 processor`; empty without any."""
     limit = summary.run.limit
-    parts = [f"memory {size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
+    parts = [f"memory {_given_size(limit['memory_bytes'])}"] if "memory_bytes" in limit else []
     if "cpus" in limit:
         parts.append(f"{setting(limit['cpus'])} processor{'' if limit['cpus'] == 1 else 's'}")
     parts += [f"paging to {_paging_device(str(limit['swap']))}"] if "swap" in limit else []
@@ -43,7 +43,7 @@ def limits_of_each_in_words(limit: Mapping[str, Any]) -> str:
     cpus, nice = limit.get("cpus"), limit.get("nice")
     parts = [
         "" if cpus is None else f"{setting(cpus)} processor{'' if cpus == 1 else 's'}",
-        f"memory {size(limit['memory_bytes'])}" if "memory_bytes" in limit else "",
+        f"memory {_given_size(limit['memory_bytes'])}" if "memory_bytes" in limit else "",
         f"paging {size(limit['swap_bytes'])}" if "swap_bytes" in limit else "",
         f"{number(limit['pids'])} processes" if "pids" in limit else "",
         "" if nice is None else f"nice {nice}",
@@ -51,6 +51,14 @@ def limits_of_each_in_words(limit: Mapping[str, Any]) -> str:
         "other limits for some users" if limit.get("single") else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _given_size(count: int) -> str:
+    """A size as a limit is given, in powers of 1024, with the decimal one beside: `200 MiB (210 MB)`."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
+        if count and count % unit == 0:
+            return f"{count // unit:,} {name} ({size(count)})"
+    return size(count)
 
 
 def _paging_device(swap: str) -> str:

@@ -20,6 +20,7 @@ from loadgo.notation.figures import (
 )
 from loadgo.reporting.audit_words import driver_line, little_line, typing_line, usage_line
 from loadgo.reporting.host_table import HOSTS_LABEL, hosts_line, unlike_hosts
+from loadgo.reporting.limit_table import limits_sentence
 from loadgo.reporting.prediction import prediction_answer, prediction_words
 from loadgo.reporting.processor_time_words import (
     is_on_other_hosts,
@@ -33,8 +34,6 @@ from loadgo.reporting.served_words import doubtful, missed, nothing_served, serv
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
 
-_LEAST_OWN_SHARE = 0.005
-"""From this share on the answer says what loadgo and the kernel took, so that its parts make the whole."""
 _MOST_BUSY_PROGRAMS = 3
 """Most programs that a note on a busy host names."""
 
@@ -51,7 +50,8 @@ def answer(summary: Summary) -> str:
         of_one = f" In the run as fitted {', '.join(of_run)}." if of_run else ""
         doubtful_fit = " with a doubtful fit" if is_doubtful else ""
         return f"{who(summary)}, predicted{doubtful_fit}: {foreseen}{of_one}"
-    return " ".join(part for part in (served(summary), _throughput(summary), unlike_hosts(summary)) if part)
+    sentences = (served(summary), limits_sentence(summary), _throughput(summary), unlike_hosts(summary))
+    return " ".join(filter(None, sentences))
 
 
 def warnings(summary: Summary) -> list[str]:
@@ -286,9 +286,17 @@ def _whose(summary: Summary, total_time: TotalTime) -> str:
     users = f", {share(total_time.share_of(users_ns))} for the users"
     if other is None or other.level == "quiet":
         return users
-    rest = total_time.busy_share - (total_time.share_of(users_ns) or 0.0) - other.share
-    own = f" and {share(rest)} for loadgo and the kernel" if rest >= _LEAST_OWN_SHARE and not other.at_most else ""
+    # Of the shares as they are printed, so that these add up.
+    shares = (total_time.busy_share, total_time.share_of(users_ns), other.share)
+    busy, of_users, of_others = map(_printed, shares)
+    rest = _printed(busy - of_users - of_others)
+    least = "at least " if other.at_most else ""
+    own = f" and {least}{share(rest)} for loadgo and the kernel" if rest > 0 else ""
     return f"{users}{',' if own else ' and'} {other.in_words} with other things{own}"
+
+
+def _printed(part: float | None) -> float:
+    return round(part or 0.0, 3)
 
 
 def _unmeasured(row: CommandSummary) -> bool:

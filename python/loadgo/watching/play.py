@@ -12,7 +12,10 @@ from loadgo.records.following import Following, latest_ns
 from loadgo.records.host_places import WIDEST_BOUND_NS
 from loadgo.watching.expected import Expected
 from loadgo.watching.terminal import ScreenContext, columns_of, screen
-from loadgo.watching.window import window_of
+from loadgo.watching.window import WatchWindow, window_of
+
+USUAL_WINDOW_NS = 60_000_000_000
+"""The length of the past that is shown while a run goes, or from a chosen moment of a finished one."""
 
 
 @dataclass
@@ -42,7 +45,7 @@ class Clock:
 def screens(
     following: Following,
     clock: Clock,
-    width_ns: int,
+    width_ns: int | None,
     target_ns: float | None,
     size: Callable[[], os.terminal_size],
     expected: Callable[[], Expected] | None = None,
@@ -51,7 +54,9 @@ def screens(
 ) -> Iterator[list[str]]:
     """Yields one screen after another. The last screen shows the end. Raises `BadRun` if the run cannot be read.
 
-    `expected` returns the figures of a model so far. With `color` the lines have escape sequences.
+    `width_ns` is the length of the window. None is `USUAL_WINDOW_NS`, and the whole run where that has ended and no
+    moment of it was chosen. `expected` returns the figures of a model so far. With `color` the lines have escape
+    sequences.
     """
     other_work: OtherWork | None = None
     while True:
@@ -59,16 +64,28 @@ def screens(
         reach = latest_ns(records)
         moment = clock.moment(reach)
         terminal = size()
-        window = window_of(records, moment, width_ns, columns_of(terminal.columns))
+        is_over = following.ended and clock.speed is None
+        usual_ns = reach if is_over and clock.begin_ns is None else USUAL_WINDOW_NS
+        window = window_of(records, moment, width_ns or usual_ns, columns_of(terminal.columns))
         other_work = judged_after(window.other_work, other_work)
         window = replace(window, other_work=other_work)
         title = title_of(records.conditions)
         context = ScreenContext(
             title, clock.mode(following.state_word), target_ns, None if expected is None else expected()
         )
+        if is_over and window.width_ns < reach:
+            whole = window_of(records, reach, reach, 1)
+            context = replace(context, part=_part_in_words(window, reach), whole_p90_ns=whole.response_ns.get(0.9))
         yield screen(window, context, terminal.columns, terminal.lines - 1, color=color)
         if following.ended and (moment >= reach or clock.speed is None):
             return
+
+
+def _part_in_words(window: WatchWindow, reach_ns: int) -> str:
+    """The part of a finished run that a window is."""
+    if window.end_ns >= reach_ns:
+        return f"Only the last {duration(window.width_ns)} of {duration(reach_ns)} are shown"
+    return f"Only {window.start_ns / 1e9:.1f} s to {window.end_ns / 1e9:.1f} s of {duration(reach_ns)} are shown"
 
 
 def title_of(conditions: dict[str, object]) -> str:

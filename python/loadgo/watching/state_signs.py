@@ -16,12 +16,16 @@ SHORT_STATE_NAMES = {"not known yet": "not known"}
 """Shorter names of states before a row."""
 
 
-def legend() -> str:
-    """The sign of each state; the waits stand together."""
+def legend(width: int) -> str:
+    """The sign of each state; the waits stand together. What a blank says is left out where it has no room."""
     waits = [state for state in STATE_SIGNS if state.endswith(" wait")]
     others = [state for state in STATE_SIGNS if state not in ("running", *waits)]
     running, waiting, rest = (" ".join(map(_signed, states)) for states in (["running"], waits, others))
-    return f"{running}; waits: {waiting}; {rest}"
+    signs = f"{running}; waits: {waiting}; {rest}"
+    return signs + _BLANK if len(signs + _BLANK) <= width else signs
+
+
+_BLANK = "; blank: not logged in"
 
 
 def _signed(state: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,10 @@ SMALLEST_SCREEN = (60, 16)
 """Columns and lines of the smallest screen; a smaller terminal shows its top left part."""
 ROOMY_LINES = 28
 """A screen of at least this many lines also shows major faults, the times of faults, and pages taken."""
+_MEAN_CHARS = 10
+"""Width of the figure at the right of a series, and of the space before it."""
+_LINES_A_LINE_OF_ANSWER = 6
+"""A screen has a line for the answer for each so many of its lines."""
 _SHOWN_WAITERS = 2
 _CATEGORY_CHARS = 28
 
@@ -47,11 +52,15 @@ class ScreenContext:
     """The target of the p90 response time."""
     expected: Expected | None = None
     """The figures of a model; None without a model."""
+    part: str = ""
+    """The words for the part of a finished run that is shown; empty where it is the whole run, or goes on."""
+    whole_p90_ns: float | None = None
+    """The p90 of the whole run, to stand beside that of a part."""
 
 
 def columns_of(width: int) -> int:
     """Number of columns of a window that fit in a terminal of `width` characters."""
-    return max(width, SMALLEST_SCREEN[0]) - LABEL_CHARS - 10
+    return max(width, SMALLEST_SCREEN[0]) - LABEL_CHARS - _MEAN_CHARS
 
 
 def screen(window: WatchWindow, context: ScreenContext, width: int, height: int, *, color: bool = False) -> list[str]:
@@ -64,8 +73,9 @@ def screen(window: WatchWindow, context: ScreenContext, width: int, height: int,
 def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[tuple[str, str]]:
     """The lines of the screen, each with its kind. The last but one says what has no room."""
     height, roomy = max(height, SMALLEST_SCREEN[1]), height >= ROOMY_LINES
-    sentence = answer(window, context.target_ns)
-    head = [_title_line(window, context, width), *_wrapped(sentence, width)]
+    sentence, kind = _judged(window, context)
+    answer_lines = _answer_lines(sentence, width, height // _LINES_A_LINE_OF_ANSWER)
+    head = [_title_line(window, context, width), *answer_lines]
     measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
     system = measured[: max(height - len(head) - 11, 3)]
     hosts, commands = host_lines(window) if window.bands else [], _command_lines(window, context)
@@ -84,11 +94,12 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         _hidden(_rows_without_room(window, max(room, 3)), _row_kind(window)),
         *(text[:LABEL_CHARS].strip() for text in measured[len(system) :]),
         "times of faults" if window.fault_ns is not None and not roomy else "",
+        "all of the answer" if answer_lines != _wrapped(sentence, width) else "",
     ]
     left_out = [part for part in hidden if part]
     return [
         (head[0], "title"),
-        *((text, answer_kind(sentence)) for text in head[1:]),
+        *((text, kind) for text in head[1:]),
         ("", ""),
         *users,
         (_axis_line(window), "head"),
@@ -101,6 +112,26 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         *([(_left_out_line(left_out, width), "head")] if left_out else []),
         (_own_line(window), "row"),
     ]
+
+
+def _judged(window: WatchWindow, context: ScreenContext) -> tuple[str, str]:
+    """The answer and its kind. That of a part of a finished run names the part first, and is never a good one."""
+    sentence = answer(window, context.target_ns)
+    if not context.part:
+        return sentence, answer_kind(sentence)
+    whole = "" if context.whole_p90_ns is None else f"; over the whole run the p90 is {duration(context.whole_p90_ns)}"
+    kind = answer_kind(sentence)
+    return f"{context.part}{whole}. {sentence}", "plain answer" if kind == "good answer" else kind
+
+
+def _answer_lines(sentence: str, width: int, most: int) -> list[str]:
+    """The lines of the answer: its first sentences, as many as fit in `most` lines, and at least the first."""
+    sentences = _SENTENCE_END.split(sentence)
+    by_count = (_wrapped(" ".join(sentences[:count]), width) for count in range(len(sentences), 0, -1))
+    return next((lines for lines in by_count if len(lines) <= most), _wrapped(sentences[0], width))
+
+
+_SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z])")
 
 
 def _headed(lines: Sequence[str]) -> list[tuple[str, str]]:
@@ -159,8 +190,8 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
             (_series_line(cut(plain(name), LABEL_CHARS - 1), used, 1.0, share), "series") for name, used in processes
         ]
     if len(window.bands) < room:
-        bands = [(f"{f'user {user}':<{LABEL_CHARS}}{_band(band)}", "band") for user, band in window.bands.items()]
-        return [*bands, (legend(), "legend")]
+        bands = [_user_line(f"user {user}", band) for user, band in window.bands.items()]
+        return [*bands, (legend(len(window.ready) + LABEL_CHARS + _MEAN_CHARS), "legend")]
     most_users = max(float(sum(window.states.values(), np.zeros(len(window.ready))).max()), 1.0)
     series = _states_in(window)
     rows = [
@@ -169,6 +200,14 @@ def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:
     ]
     heading = f"{'users':<{LABEL_CHARS}}{'':<{len(window.ready)}} {'at last':>8}"
     return [(heading, "head"), *rows]
+
+
+def _user_line(name: str, band: Mapping[str, Floats]) -> tuple[str, str]:
+    """A user's band, or the words that the user was not there."""
+    signs = _band(band)
+    if not signs.strip():
+        return f"{name:<{LABEL_CHARS}}(not logged in)", "row"
+    return f"{name:<{LABEL_CHARS}}{signs}", "band"
 
 
 def _row_name(state: str) -> str:
@@ -234,10 +273,10 @@ def _waiter_lines(window: WatchWindow) -> list[str]:
     """The users who waited longest for a processor, and their shares of all users' waits for one."""
     total_ns = sum(waiter.sum_ns for waiter in window.waiters)
     waiters = [
-        f"user {waiter.user}: {share(waiter.sum_ns / total_ns)}, up to {duration(waiter.longest_ns)}"
+        f"user {waiter.user} {share(waiter.sum_ns / total_ns)}, longest {duration(waiter.longest_ns)}"
         for waiter in window.waiters[:_SHOWN_WAITERS]
     ]
-    return [f"{'waited most':<{LABEL_CHARS}}{'; '.join(waiters)}"] if waiters else []
+    return [f"{'CPU waits':<{LABEL_CHARS}}most: {'; '.join(waiters)}"] if waiters else []
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
@@ -299,7 +338,7 @@ def _command_lines(window: WatchWindow, context: ScreenContext) -> Sequence[str]
     figures = (context.expected or _NO_MODEL)["figures"]
     means = {figure["command"]: figure["value"] for figure in figures if figure["measure"] == "response"}
     head = f"{'mean':>10}{'expected':>10}" if means else ""
-    rows = [f"{'command':<{LABEL_CHARS}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU each':>10}{head}"]
+    rows = [f"{'command':<{LABEL_CHARS}}{'count':>8}{'p50':>10}{'p90':>10}{'CPU, mean':>10}{head}"]
     for command in window.commands:
         is_slow = context.target_ns is not None and (command.p90_ns or 0.0) > context.target_ns
         name = cut(plain(command.name), LABEL_CHARS - 1)
@@ -331,7 +370,10 @@ def _own_line(window: WatchWindow) -> str:
     if not window.bands:
         whose = "the hosts'" if window.hosts else "this system's"
         return f"no users: {duration(window.width_ns)} of {whose} own work"
-    late = NOT_MEASURED if window.lateness_ns is None else duration(window.lateness_ns)
+    late = "lateness of lines unknown" if window.lateness_ns is None else _lateness_in_words(window.lateness_ns)
     lost = "nothing lost" if not window.lost else f"{counted(window.lost, 'record').upper()} LOST"
-    answers = f"{counted(window.answered, 'answer')} in {duration(window.width_ns)} of all phases"
-    return f"{answers}; driver late {late} (p99), {lost}"
+    return f"{counted(window.answered, 'answer')} in {duration(window.width_ns)}; {late}, {lost}"
+
+
+def _lateness_in_words(lateness_ns: float) -> str:
+    return f"p99 of lines' lateness {duration(lateness_ns)}" if lateness_ns else "no line was late"

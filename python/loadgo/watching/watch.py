@@ -15,7 +15,7 @@ from loadgo.hosts.fleet import is_fleet
 from loadgo.notation.quantities import span_s
 from loadgo.records.following import Following, follow
 from loadgo.watching.expected import Expected, Model, in_background
-from loadgo.watching.play import Clock, screens
+from loadgo.watching.play import USUAL_WINDOW_NS, Clock, screens
 from loadgo.watching.this_host import metered
 
 Size = Callable[[], os.terminal_size]
@@ -34,8 +34,8 @@ class Watching:
     """A run, or this host, that is being watched; `watch` makes it and ends it."""
 
     following: Following
-    window_ns: int
-    """The length of the past that is shown."""
+    window_ns: int | None
+    """The length of the past that is shown; None for a minute, and for the whole of a finished run."""
     begin_ns: int | None
     """The moment of the run that is shown first; None for the newest."""
     speed: float | None
@@ -78,7 +78,7 @@ class Watching:
         from loadgo.watching.server import PageMessages, serve
 
         settings = {
-            "width_ns": self.window_ns,
+            "width_ns": self.window_ns or USUAL_WINDOW_NS,
             "target_ns": self.target_ns,
             "begin_ns": self.begin_ns,
             "speed": self.speed,
@@ -103,7 +103,7 @@ class Watching:
 def watch(
     run: str | os.PathLike[str] | None = None,
     *,
-    window: float | str = "60s",
+    window: float | str | None = None,
     at: float | str | None = None,
     speed: float | None = None,
     target: float | str | None = None,
@@ -119,7 +119,8 @@ def watch(
 
     Args:
         run: A run's folder, its id or `last`. None watches a host.
-        window: The length of the past that is shown, in seconds or as a text such as `60s`.
+        window: The length of the past that is shown, in seconds or as a text such as `60s`. None is a minute, and the
+            whole of a finished run.
         at: The time in a recorded run at which the display begins.
         speed: How many times as fast as it was a recorded run is played.
         target: The response time that matters, in seconds or as a text.
@@ -138,8 +139,8 @@ def watch(
         loadgo.errors.BadRun: There is no such run.
         loadgo.errors.Refused: The host cannot be metered.
     """
-    window_ns = round(span_s(window, "window") * 1e9)
-    if window_ns < _SHORTEST_WINDOW_NS:
+    window_ns = None if window is None else round(span_s(window, "window") * 1e9)
+    if window_ns is not None and window_ns < _SHORTEST_WINDOW_NS:
         raise BadArgument(f"`window={window}`: at least 1ms").about("window")
     begin_ns = None if at is None else round(span_s(at, "at") * 1e9)
     target_ns = None if target is None else span_s(target, "target") * 1e9

@@ -85,6 +85,8 @@ class WatchWindow:
     """The users who waited in the run queue, the longest sum first."""
     busy: Floats
     """Share of the processors' time that was busy."""
+    metered_until_ns: float
+    """The end of the last row of the processors' time in the window; the window's end without one."""
     time: Mapping[str, float]
     """Share of each category in the processors' time, over the window. Empty where it was not measured."""
     processes: Mapping[str, Floats]
@@ -93,6 +95,8 @@ class WatchWindow:
     """The hosts of a run or metering of several, in their order; empty for one."""
     users_share: float
     """Share of all users' processes in all processors' time, over the window; NaN where it was not measured."""
+    has_supervisor: bool
+    """Whether a simulated machine's supervisor had a part of that time."""
     other_work: OtherWork | None
     """Work of the host beside the users; None where it was not measured."""
     faults: Floats
@@ -149,6 +153,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
     typed = tables.interactions.filter(IS_ANSWERED & IS_MEASURED)
     ended = typed.filter((pl.col("ready_ns") > start_ns) & (pl.col("ready_ns") <= end_ns))
     bands = _state_bands(typed, tables.sessions, edges)
+    processes = rows_in_window(tables.processes, edges)
     time = rows_in_window(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
     processors = max(len(set(time["processor"].to_list())), 1)
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
@@ -168,11 +173,13 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         ready=mean_series(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
         waiters=_waiters(ended),
         busy=busy_series(time, edges),
+        metered_until_ns=float(time["at_ns"].max() or end_ns),  # type: ignore[arg-type]
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
         hosts=hosts_in(tables, ended, edges),
-        users_share=_users_share(rows_in_window(tables.processes, edges), processors),
-        other_work=other_work_in(tables, *(rows_in_window(spans, edges) for spans in (tables.time, tables.processes))),
+        users_share=_users_share(processes, processors),
+        has_supervisor=bool((processes["who"].cast(pl.String) == "supervisor").any()),
+        other_work=other_work_in(tables, rows_in_window(tables.time, edges), processes),
         faults=_fault_rates(faults, edges, _FAULT_KINDS)
         if len(faults)
         else _counted_rates(ended, edges, bins, _FAULT_COLUMNS),

@@ -12,6 +12,7 @@ from loadgo.measures.audit import Loss
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
 from loadgo.reporting.document import report_document
+from loadgo.reporting.trust import run_trust
 from loadgo.reporting.words import answer, warnings
 from support.synthetic import closed_loop, frame
 
@@ -177,7 +178,9 @@ def test_one_late_line_of_a_few_tells_nothing_and_two_do() -> None:
         steady = rows.filter(pl.col("phase").cast(pl.String) == "steady")["index"].to_list()
         late = pl.col("index").is_in(steady[:count])
         planned = pl.when(late).then(sent - 3 * MS).otherwise(sent).clip(0).cast(pl.UInt64)
-        driver = summarize(
-            dataclasses.replace(run, interactions=rows.with_columns(planned_ns=planned).drop("index"))
-        ).driver
-        assert (driver.late_lines, driver.valid) == (count, valid)
+        late_run = dataclasses.replace(run, interactions=rows.with_columns(planned_ns=planned).drop("index"))
+        summary = summarize(late_run)
+        assert (summary.driver.late_lines, summary.driver.valid) == (count, valid)
+        evidence = run_trust(summary, is_warned=False)
+        assert ("all lines but one were typed on time" in evidence) == valid
+        assert ("one line may be over the limit of 1.00 ms" in evidence) == valid

@@ -1,6 +1,7 @@
 """The share of other programs in a host's processor time, and the warnings about it."""
 
 import dataclasses
+import re
 
 import polars as pl
 import pytest
@@ -49,6 +50,17 @@ def test_the_report_warns_of_a_tenth_whatever_the_users_have() -> None:
     assert warnings(summarize(beside(0.08))) == []
     (warning,) = warnings(summarize(beside(0.12)))
     assert warning.startswith("The host was busy with other things: other programs used 12.6 % of its processors' time")
+
+
+def test_the_shares_of_the_answer_add_up_as_they_are_printed() -> None:
+    summary = summarize(beside(0.2))
+    assert summary.other_work is not None
+    at_most = dataclasses.replace(summary.other_work, at_most=True)
+    for told in (summary, dataclasses.replace(summary, other_work=at_most)):
+        said = answer(told).partition("the processors were ")[2]
+        busy, *parts = [float(part) for part in re.findall(r"([\d.]+) %", said)]
+        assert len(parts) >= 2
+        assert sum(parts) == pytest.approx(busy)
 
 
 def test_a_comparison_names_the_side_that_was_busy() -> None:

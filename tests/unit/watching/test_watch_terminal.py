@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pty
 import re
@@ -17,7 +18,7 @@ import pytest
 from loadgo.documents.palette import STATE_COLORS
 from loadgo.measures.other_work import BUSY_SHARE, NOTED_SHARE, OtherWork, other_work_of
 from loadgo.measures.total_time import total_time_of
-from loadgo.notation.figures import duration
+from loadgo.notation.figures import duration, share
 from loadgo.records.following import latest_ns
 from loadgo.records.phases import Stretch
 from loadgo.records.tables import Tables, tables
@@ -137,20 +138,21 @@ def test_all_lines_of_an_answer_have_one_colour(run_tables: Tables, busy: float,
 def test_an_answer_is_fine_only_where_a_target_is_met(run_tables: Tables) -> None:
     quiet = replace(window_at_end(run_tables), time={"user": 0.5, "idle zero": 0.5})
     quiet = replace(quiet, states={state: np.ones(1) * (state == "running") for state in USER_STATES})
-    assert answer(quiet).startswith("Not full: processors 50.0 % busy")
     p90_ns = quiet.response_ns[0.9]
-    assert answer(quiet, p90_ns + 1).startswith("Fine: ")
-    assert answer(quiet, p90_ns - 1).startswith("Too slow: ")
+    served = f"Response p90 {duration(p90_ns)}; no target is set. The processors are not full: 50.0 % busy"
+    assert answer(quiet).startswith(served)
+    assert answer(replace(quiet, time={})).startswith(served.partition(".")[0])
+    assert answer(quiet, p90_ns + 1).startswith(f"Fine: p90 {duration(p90_ns)}, target ")
+    assert answer(quiet, p90_ns - 1).startswith(f"Too slow: p90 {duration(p90_ns)}, target ")
     first = screen(quiet, ScreenContext("work", "live", p90_ns + 1), 80, 24, color=True)[1]
     assert first.startswith("\x1b[32mFine: ")
 
 
 def test_figures_of_answers_that_have_stopped_say_since_when(run_tables: Tables) -> None:
     window = replace(window_at_end(run_tables), start_ns=0, end_ns=60_000_000_000, answered=100)
-    p90 = f"p90 {duration(window.response_ns[0.9])}"
-    assert f" for users, {p90}" in answer(replace(window, silent_ns=7_000_000_000))
+    assert "no answer" not in answer(replace(window, silent_ns=7_000_000_000))
     stopped = answer(replace(window, silent_ns=19_000_000_000))
-    assert f", no answer in the last 19.0 s; before that {p90}" in stopped
+    assert "; no answer in the last 19.0 s, so that this is of the time before" in stopped
     rare = replace(window, answered=4, silent_ns=19_000_000_000)
     assert "no answer" not in answer(rare), "such a wait is usual where an answer comes every ten seconds"
 
@@ -166,8 +168,8 @@ def test_one_answer_is_one_answer(run_tables: Tables, answered: int, words: str)
     [
         (None, ""),
         (OtherWork(0.05), ""),
-        (OtherWork(0.11, error=0.02), "; the host is partly busy with other things: 11.0 % of the processors' time"),
-        (OtherWork(0.34), "; the host is busy with other things: 34.0 % of the processors' time"),
+        (OtherWork(0.11, error=0.02), "; the host is partly busy with other things."),
+        (OtherWork(0.34), "; the host is busy with other things."),
     ],
 )
 def test_the_answer_says_that_the_host_is_busy_with_other_things(
@@ -175,10 +177,62 @@ def test_the_answer_says_that_the_host_is_busy_with_other_things(
 ) -> None:
     window = window_at_end(run_tables)
     assert window.other_work is None, "a simulated machine has no other work"
-    plain = answer(window).removesuffix(".")
-    assert answer(replace(window, other_work=work)) == f"{plain}{words}."
     nobody = replace(window, answered=0)
-    assert answer(replace(nobody, other_work=work)) == f"{answer(nobody).removesuffix('.')}{words}."
+    for seen in (window, nobody):
+        said = answer(replace(seen, other_work=work))
+        if work is None or not words:
+            assert said == answer(seen)
+            continue
+        assert words in said
+        assert f"{share(work.share)} for other programs" in said
+        unknown = answer(replace(seen, other_work=work, users_share=math.nan))
+        assert f"{words.removesuffix('.')}: {share(work.share)} of its processors." in unknown
+
+
+@pytest.mark.parametrize("work", [None, OtherWork(0.0849), OtherWork(0.1749)])
+def test_the_shares_of_the_processors_add_up_as_they_are_printed(run_tables: Tables, work: OtherWork | None) -> None:
+    window = replace(
+        window_at_end(run_tables),
+        time={"user": 0.5304, "idle zero": 0.4696},
+        users_share=0.3504,
+        other_work=work,
+        has_supervisor=False,
+    )
+    busy, shares = re.search(r"(\S+) % busy \((.*?)\)", answer(window)).groups()  # type: ignore[union-attr]
+    parts = [float(part) for part in re.findall(r"(\S+) %", shares)]
+    assert len(parts) == (2 if work is None else 3)
+    assert sum(parts) == pytest.approx(float(busy))
+
+
+def test_a_finished_run_is_judged_as_a_whole_and_a_part_of_it_names_the_part(tmp_path: Path) -> None:
+    run = loadgo.run("typical-user", on="multics-645", users=4, passes=1, seed=1, out=tmp_path / "run")
+    whole = tables(run.folder).interactions
+    response = (whole["ready_ns"].cast(pl.Int64) - whole["sent_ns"].cast(pl.Int64)).to_numpy()
+    p90 = f"p90 {duration(float(np.quantile(response, 0.9)))}"
+
+    def said(**options: str) -> str:
+        with loadgo.watch(run.folder, target="10s", **options) as watching:  # type: ignore[arg-type]
+            return " ".join(watching.picture(100, 45).splitlines()[1:6])
+
+    assert said().startswith(f"Too slow: {p90}, target 10.0 s")
+    assert said(window="1h").startswith(f"Too slow: {p90}, ")
+    last = said(window="60s")
+    assert last.startswith("Only the last 60.0 s of ")
+    assert f" are shown; over the whole run the {p90.replace('p90', 'p90 is')}. " in last
+    assert said(at="30s").startswith("Only 0.0 s to 30.0 s of ")
+
+
+def test_a_user_who_was_not_logged_in_has_words_instead_of_a_blank_row(run_tables: Tables) -> None:
+    window = window_at_end(run_tables)
+    away = {state: 0 * values for state, values in window.bands[1].items()}
+    one = replace(window, bands={1: away, 2: window.bands[2]})
+    lines = screen(one, ScreenContext("work", "ended"), 100, 45, color=True)
+    assert "user 1      (not logged in)" in lines
+
+
+def test_meters_that_ended_early_are_told(run_tables: Tables) -> None:
+    window = replace(window_at_end(run_tables), metered_until_ns=5e9)
+    assert "% busy until 5.0 s, when the meters ended" in answer(window)
 
 
 def test_the_answer_says_how_many_answers_a_report_of_the_steady_phase_leaves_out(tmp_path: Path) -> None:
@@ -189,13 +243,15 @@ def test_the_answer_says_how_many_answers_a_report_of_the_steady_phase_leaves_ou
     phases = warmed.interactions.filter(pl.col("ready_ns").is_not_null())["phase"].cast(pl.String)
     outside = int((phases != "steady").sum())
     assert 0 < window.unsteady == outside < window.answered
-    assert f" (with {outside} of {window.answered} answers outside the steady phase)" in answer(window)
-    assert "steady" not in answer(replace(window, unsteady=0))
+    assert f" Of the {window.answered} answers, {outside} are of the warm-up or the ramp-down;" in answer(window)
+    assert "warm-up" not in answer(replace(window, unsteady=0))
 
 
 def test_the_legend_fits_and_says_that_a_sign_stands_for_a_wait(run_tables: Tables) -> None:
     lines = shown(run_tables, 80, 60)
     assert "█ running; waits: ▒ CPU P page D disk w other; t typing · thinking ? not known" in lines
+    wide = shown(run_tables, 100, 60)
+    assert any(line.endswith("? not known; blank: not logged in") for line in wide)
 
 
 def test_after_the_end_the_first_line_has_all_users(run_tables: Tables) -> None:
@@ -222,7 +278,7 @@ def test_the_page_gets_the_limits_of_other_work_from_the_one_rule() -> None:
 def test_no_name_of_a_row_runs_into_its_series(run_tables: Tables) -> None:
     of_users = window_at_end(run_tables)
     window = replace(of_users, states=of_users.states | {"not known yet": 1.0 + of_users.states["running"]})
-    lines = screen(window, ScreenContext("typical user", "ended"), 80, 34)
+    lines = screen(window, ScreenContext("typical user", "ended"), 80, 40)
     assert not any(line.startswith("not known yet") for line in lines)
     assert any(line.startswith("not known   ") for line in lines)
 

@@ -1,7 +1,10 @@
 // The axes of the small charts: values with their unit at the left, moments of the run below.
 
-/** Room at the left for the values, and below for the moments. */
-export const LEFT = 64, BELOW = 16, ABOVE = 7;
+/** Room above, and below for the moments. */
+export const BELOW = 16, ABOVE = 7;
+
+/** Room at the left for the values: that of the users' names, so that moments of charts of one width stand in line. */
+export function leftOf(width) { return width < 500 ? 64 : 85; }
 
 /** The least of 1, 2 or 5 times a power of ten that is not below `value`. */
 export function roundUp(value) {
@@ -33,8 +36,8 @@ export function brief(text) { return text.replace(/(\.\d*?)0+(?= |$)/, "$1").rep
 
 /** The part of a canvas in which values are drawn: {left, top, width, height, x(moment), y(value)}. */
 export function plotOf(width, height, { start, end }, most) {
-  const inner = { left: LEFT, top: ABOVE, width: Math.max(width - LEFT - 1, 1), height: Math.max(height - ABOVE - BELOW, 1) };
-  return { ...inner, x: at => LEFT + (at - start) / (end - start) * inner.width, y: value => ABOVE + inner.height * (1 - Math.min(value / most, 1)) };
+  const left = leftOf(width), inner = { left, top: ABOVE, width: Math.max(width - left - 1, 1), height: Math.max(height - ABOVE - BELOW, 1) };
+  return { ...inner, x: at => left + (at - start) / (end - start) * inner.width, y: value => ABOVE + inner.height * (1 - Math.min(value / most, 1)) };
 }
 
 /** Powers of ten from `low` to `high`; with fewer than two, 2 and 5 times them too. */

@@ -5,7 +5,7 @@ import { OTHER_WORK, OWNERS } from "./terms.js";
 
 const WAITED = ["major", "swap-in", "major unclocked"], FAULTS = ["minor", "minor unclocked", "write-protect", "segment", "bound", ...WAITED];
 const SHORTEST_BIN_NS = 1e9, FEWEST_BINS = 6, BIN_ANSWERS = 10, MOST_DOTS = 500;
-const USERS = "users", MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
+const USERS = "users", SUPERVISOR = "supervisor", MOST = 8, HEAT_ROWS = 28, HEAT_STEPS = 2;
 
 /** Which value a sorted list has at the probability, between its neighbours. */
 export function quantile(sorted, probability) {
@@ -38,6 +38,8 @@ export function figures(store, window, bands) {
     busyShare: busy(store, window).busyShare,
     processes: processes(store, window),
     usersShare: usersShare(store, window),
+    meteredUntil: meteredUntil(store, window),
+    supervisor: hasSupervisor(store, window),
     otherWork: otherWork(store, window),
     lost: lost(store, end),
     users: store.users.there(end),
@@ -224,6 +226,21 @@ function usersShare(store, window) {
   return whole ? used / whole / countProcessors(store.tables.time) : NaN;
 }
 
+/** The end of the last row of the processors' time in the window; the window's end without one. */
+function meteredUntil(store, window) {
+  const table = store.tables.time, wanted = ofProcessors(table);
+  let last = 0;
+  spanned(table, window, row => { if (wanted(row)) last = Math.max(last, table.columns.at_ns[row]); });
+  return last || window.end;
+}
+
+/** Whether a simulated machine's supervisor had a part of the processors' time. */
+function hasSupervisor(store, window) {
+  let found = false;
+  spanned(store.tables.processes, window, row => { found ||= store.tables.processes.word("who", row) === SUPERVISOR; });
+  return found;
+}
+
 /** Work of a host that is neither the users' nor loadgo's nor the kernel's own, as measures/other_work.py has it: its share of the processors' time, and the largest error of that; null where it was not measured. */
 function otherWork(store, window) {
   const table = store.tables.time, wanted = ofProcessors(table), processors = new Set(), owned = new Map();
@@ -237,7 +254,7 @@ function otherWork(store, window) {
     processors.add(table.columns.processor[row]);
   });
   spanned(store.tables.processes, window, row => { const who = store.tables.processes.word("who", row); if (OWNERS.includes(who)) owned.set(who, (owned.get(who) || 0) + store.tables.processes.columns.cpu_ns[row]); });
-  if (!total || !owned.has(USERS) || !owned.has("driver") || owned.has("supervisor")) return null;
+  if (!total || !owned.has(USERS) || !owned.has("driver") || owned.has(SUPERVISOR)) return null;
   for (const used of owned.values()) rest -= used;
   return { share: Math.max(rest, 0) / total, error: ticked ? 2 * processors.size * OTHER_WORK.tick_ns / total : 0 };
 }

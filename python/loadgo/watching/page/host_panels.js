@@ -33,7 +33,7 @@ export function drawHosts(hosts, window, everybody, target) {
   const answers = host => everybody ? [host.first_user === host.last_user ? number(host.first_user) : `${host.first_user}–${host.last_user}`, number(host.count), duration(host.p50), slow(host.p90)] : [];
   const line = host => [host.name, ...answers(host), share(host.share), number(host.length), share(host.used), clock(host), stateOf(host)];
   const sorted = [...hosts].sort((a, b) => (everybody ? (b.p90 || 0) - (a.p90 || 0) || (b.p50 || 0) - (a.p50 || 0) : (b.share || 0) - (a.share || 0)) || (a.name < b.name ? -1 : 1));
-  rows("hosts", ["host", ...(everybody ? ["users", "answers", "p50", "p90"] : []), "busy", "run queue", "memory", "clock within", "state"], sorted.map(line));
+  rows("hosts", ["host", ...(everybody ? ["users", "answers", "p50", "p90"] : []), "busy", "run queue", "memory", "clock error", "state"], sorted.map(line));
   $("hosts-note").textContent = note(hosts);
 }
 
@@ -58,7 +58,7 @@ function lanes(name, hosts, valuesOf, meanOf, words, window, { top = null, dots 
   const most = top || topOf(seen.reduce((a, b) => Math.max(a, b), bound || 0)), columns = Math.max(1, ...list.map(lane => lane.values.length));
   const at = column => list.map(lane => `${lane.name} ${Number.isNaN(lane.values[column] ?? NaN) ? "–" : words(lane.values[column])}`).join(", ");
   show(name, columns, window, () => drawLanes($(`series-${name}`), list, most, { ...window, bound }), at);
-  headed(name, seen.length ? `0 to ${brief(words(most))} in each row` : "not measured");
+  headed(name, seen.length ? `0 to ${brief(words(most))} in each row${bound ? `; the line is the target, ${brief(words(bound))}` : ""}` : "not measured");
   $(`series-${name}`).setAttribute("aria-label", `${$(`part-${name}`).querySelector("h2").textContent}; ${list.map(lane => `${lane.name} ${lane.told}`).join(", ")}`);
 }
 

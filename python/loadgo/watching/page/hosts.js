@@ -119,3 +119,12 @@ export function hostBands(store, window) {
   hosts.forEach((host, lane) => { for (let column = 0; column < columns; column++) values[(lane * columns + column) * all] = host.busy[column] || 0; });
   return { lanes: hosts.map(host => ({ label: host.name, users: 1, first: 0, last: 0 })), values, columns, rough: false };
 }
+
+/** The users' bands, of which each that is of one host has its name. */
+export function labelled(bands, hosts) {
+  for (const lane of bands.lanes) {
+    const host = hosts.find(one => one.first_user <= lane.first && lane.last <= one.last_user);
+    if (host) lane.label = `${host.name} ${lane.first === lane.last ? lane.first : `${lane.first}–${lane.last}`}`;
+  }
+  return bands;
+}

@@ -1,11 +1,11 @@
 // The page: which window of the run is seen, and what hand and keys do to it.
-import { answer, judgedAfter, kindOf } from "./answer.js";
+import { answer, divided, judgedAfter, kindOf } from "./answer.js";
 import { expectation } from "./expected.js";
 import { follow } from "./feed.js";
 import { answers, binsOf, figures, processBands, series } from "./figures.js";
 import { $, charts, drawDetail, drawMoving, drawSettled, prepare, target, write } from "./panels.js";
 import { drawHostMeters, drawHosts, prepareHosts } from "./host_panels.js";
-import { hostBands, hostFigures, hostMeters } from "./hosts.js";
+import { hostBands, hostFigures, hostMeters, labelled } from "./hosts.js";
 import { listenToCharts, reportOf } from "./pointer.js";
 import { BELOW_BANDS, drawBands, drawChosen, gutter } from "./pictures.js";
 import { Store } from "./store.js";
@@ -53,9 +53,9 @@ function draw() {
   document.querySelectorAll(".of-users").forEach(part => { part.hidden = !everybody(); });
   const hosts = store.settings.hosts.length > 0;
   document.querySelectorAll(".of-one").forEach(part => { part.hidden = hosts; });
-  $("hosts-part").hidden = !hosts;
+  for (const id of ["hosts-part", "hosts-charts"]) $(id).hidden = !hosts;
   $("expected-part").hidden = !store.expected;
-  bands = everybody() ? store.users.bands(window.start, window.end, window.columns, window.only) : hosts ? hostBands(store, window) : processBands(store, window);
+  bands = everybody() ? labelled(store.users.bands(window.start, window.end, window.columns, window.only), store.settings.hosts) : hosts ? hostBands(store, window) : processBands(store, window);
   $("users-part").hidden = !bands.lanes.length;
   if (bands.lanes.length) {
     if (view.lane !== null) view.lane = Math.min(view.lane, bands.lanes.length - 1);
@@ -91,9 +91,11 @@ function settle() {
   if (told.hosts.length) drawHosts(told.hosts, window, everybody() > 0, target(store));
   expectation(store, told, found);
   drawDetail(store, view.row);
-  say("answer", damaged + sentence);
+  const [first, more] = divided(damaged + sentence);
+  say("answer-first", more ? `${first} ` : first);
+  say("answer-more", more);
   $("answer").className = damaged ? "bad" : kindOf(sentence);
-  document.title = `${sentence.split(":")[0]} · ${store.title}`;
+  document.title = `${sentence.split(/[:;,.](?= )/)[0]} · ${store.title}`;
   const lost = told.lost ? ` · ${lostRecords(told.lost)}` : "";
   $("live").textContent = store.ended ? "To the end" : "Live";
   // After the end nobody is logged in: the number of users says more.
@@ -101,7 +103,7 @@ function settle() {
   const users = everybody() ? `${over ? "" : `${number(told.users)} of `}${number(everybody())} ${over ? "users" : "logged in"} · ` : "";
   $("about").textContent = `${store.title} · ${users}${told.phase && !over ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
   $("report").href = reportOf(window.start, window.end);
-  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)} of all phases; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? lostRecords(told.lost) : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
+  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? lostRecords(told.lost) : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }

@@ -30,6 +30,9 @@ export const pointed = { moment: null, stretch: null, anchor: null };
 /** Makes the legend and the places of the series. */
 export function prepare() {
   for (const [at, state] of STATES.entries()) { const item = entry(COLOURS[at], state); item.classList.toggle("of-users", at > 1); $("legend").append(item); }
+  const nobody = entry("transparent", "not logged in");
+  nobody.className = "of-users";
+  $("legend").append(nobody);
   for (const [name, title] of SERIES) {
     const part = chartPart(name, title, TALL.includes(name) ? 150 : 104);
     if (name === "account" || name === "memory") { const list = document.createElement("ul"); list.id = `legend-${name}`; part.append(list); }
@@ -199,8 +202,8 @@ export function rows(table, heads, lines) {
 /** The tables and the heat maps. */
 export function drawSettled(store, window, told) {
   const over = value => target(store) !== null && value !== null && value > target(store) ? [`${duration(value)} over`, "over"] : value === null ? "few" : duration(value);
-  rows("commands", ["command", "count", "p50", "p90", "CPU each"], told.commands.map(one => [one.name, number(one.count), duration(one.p50), over(one.p90), duration(one.cpu)]));
-  $("legend").lastElementChild.lastChild.data = nameOf(STATES.at(-1), store.ended);
+  rows("commands", ["command", "count", "p50", "p90", "CPU, mean"], told.commands.map(one => [one.name, number(one.count), duration(one.p50), over(one.p90), duration(one.cpu)]));
+  $("legend").children[STATES.length - 1].lastChild.data = nameOf(STATES.at(-1), store.ended);
   const sums = told.states.map(values => values.reduce((a, b) => a + b, 0)), all = sums.reduce((a, b) => a + b, 0) || 1, parts = waits(told.states);
   rows("states", ["state", "of their time", "of response times"], STATES.map((name, at) => [nameOf(name, store.ended), share(sums[at] / all), at < WAITS && parts ? share(parts[at]) : ""]));
   rows("waiting", ["user", "of all waits", "mean", "longest"], told.waiting.most.map(one => [`user ${one.user}`, share(one.sum / told.waiting.total), duration(one.each), duration(one.longest)]));

@@ -1,5 +1,5 @@
 // Canvases: bands of users, series against time, stacked areas, heat maps.
-import { ABOVE, BELOW, decades, drawAxes, drawMoments, drawValues, momentLabel, momentStep, plotOf, topOf } from "./axes.js";
+import { ABOVE, BELOW, brief, decades, drawAxes, drawMoments, drawValues, leftOf, momentLabel, momentStep, plotOf, topOf } from "./axes.js";
 import { COLOURS, STATES } from "./states.js";
 
 export const STACK = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#7a7a7a", "#b8a900", "#5b3a9e", "#8c564b", "#006d5b", "#ff6db6", "#920000", "#b66dff", "#b3b300", "#003f5c"];
@@ -30,8 +30,10 @@ function pixel(colour) {
 const PIXELS = COLOURS.map(pixel);
 let sheet = null;
 
-/** The room at the left of the bands for their names. */
-export function gutter(width) { return width < 500 ? 58 : 84; }
+/** The room at the left of the bands for their names: with the border it is that of the charts below. */
+export function gutter(width) { return leftOf(width + 2 * BORDER) - BORDER; }
+
+const BORDER = 1;
 
 const LANE = 16, LOWEST = 120, HIGHEST = 460;
 /** The room below the bands for the moments of the run. */
@@ -103,7 +105,7 @@ function name(pen, lanes, each, room) {
   pen.fillStyle = ink("--ink");
   pen.font = `${Math.max(9, Math.min(12, each * every - 2))}px system-ui, sans-serif`;
   pen.textBaseline = "middle";
-  lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, (place + Math.min(every, lanes.length - place) / 2) * each, room); });
+  lanes.forEach((lane, place) => { if (place % every === 0) pen.fillText(lane.label, 3, Math.max((place + 0.5) * each, 6), room); });
 }
 
 /** The left edge and the width of a column, on whole pixels of the screen: no seams are between bars, and none is too narrow to be seen. */
@@ -137,6 +139,11 @@ export function drawSeries(element, values, { start, end, words, top = null, ove
     pen.lineTo(plot.left + plot.width, plot.y(bound));
     pen.stroke();
     pen.setLineDash([]);
+    pen.fillStyle = ink("--bad");
+    pen.textAlign = "right";
+    pen.textBaseline = "top";
+    pen.fillText(`target ${brief(words(bound))}`, plot.left + plot.width - 4, plot.y(bound) + 3);
+    pen.textAlign = "left";
   }
 }
 

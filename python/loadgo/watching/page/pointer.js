@@ -1,5 +1,5 @@
 // The moment that is pointed at and the stretch that is chosen, in all small charts at once, by hand and by keys.
-import { LEFT } from "./axes.js";
+import { leftOf } from "./axes.js";
 import { $, drawValue, pointed } from "./panels.js";
 import { duration, moment } from "./words.js";
 
@@ -14,7 +14,7 @@ export function listenToCharts(charts, windowNow, show) {
   shown = charts;
   for (const element of document.querySelectorAll("#series canvas, #by-host canvas")) {
     const at = event => {
-      const { start, end } = windowNow(), part = (event.offsetX - LEFT) / Math.max(element.clientWidth - LEFT - 1, 1);
+      const { start, end } = windowNow(), left = leftOf(element.clientWidth), part = (event.offsetX - left) / Math.max(element.clientWidth - left - 1, 1);
       return start + Math.max(0, Math.min(1, part)) * (end - start);
     };
     element.addEventListener("pointermove", event => {
