@@ -104,7 +104,7 @@ def test_a_host_that_is_lost_is_told_and_the_others_go_on(far: AgentHost) -> Non
     run, lost = run_toml(far), [*lost_hosts(far)]
     assert len(lost) == 1
     assert run["outcome"] == "done"
-    assert "the agent was lost before its answer" in " ".join(run["notes"])
+    assert "loadgo's agent was lost before its answer" in " ".join(run["notes"])
     assert f"Lost before the end, and not compared: {lost[0]}." in " ".join(told.stdout.split())
     tables = loadgo.tables(far.folder / "kept")
     assert set(tables.time["host"].cast(pl.String)) == {"ash", "birch"}, "its records until then are kept"
@@ -117,7 +117,7 @@ def test_a_metering_without_any_host_left_ends_early_and_says_so(far: AgentHost)
     running = metering(far, "10min")
     send_to(far.agent_pids(), signal.SIGKILL)
     err = far.ended(running, 2).stderr
-    assert "the agent was lost before its answer" in err
+    assert "loadgo's agent was lost before its answer" in err
     assert "the records until then are in kept" in err
     assert set(loadgo.tables(far.folder / "kept").time["host"].cast(pl.String)) == {"ash", "birch"}
 

@@ -156,7 +156,7 @@ def test_an_agent_that_is_killed_is_told_and_its_records_until_then_are_kept(far
     running = metering(far)
     os.kill(the_agent(far), signal.SIGKILL)
     err = far.ended(running, 2).stderr
-    assert "the agent was lost before its answer" in err
+    assert "loadgo's agent was lost before its answer" in err
     assert "the records until then are in kept" in err
     assert "the metering broke off" in broken_off(far)
 
@@ -164,7 +164,7 @@ def test_an_agent_that_is_killed_is_told_and_its_records_until_then_are_kept(far
 def test_an_agent_that_is_stopped_is_told_and_undoes_its_work(far: AgentHost) -> None:
     running = metering(far)
     os.kill(the_agent(far), signal.SIGSTOP)
-    assert "the agent has not answered for 15 s" in far.ended(running, 2).stderr
+    assert "loadgo's agent has not answered for 15 s" in far.ended(running, 2).stderr
     assert "has not answered" in broken_off(far)
 
 
@@ -266,7 +266,10 @@ def test_a_host_without_ssh_here_is_told(far: AgentHost) -> None:
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [("size=1m", "there is no room for the agent"), ("noexec", "programs in the account's cache may not be run there")],
+    [
+        ("size=1m", "there is no room for loadgo's agent"),
+        ("noexec", "programs in the account's cache may not be run there"),
+    ],
 )
 def test_a_full_disk_and_one_without_programs_are_told_with_the_remedy(
     options: str, reason: str, tmp_path: Path

@@ -175,7 +175,7 @@ def test_users_of_a_lost_driver_are_lost_and_the_others_go_on(
     out = "-".join((loss, *(word.strip("-") for word in allowed)))
     ended = run_without_birch(far, loss, *allowed, out=out)
     assert allowed or ended.returncode == 1
-    check_birch_is_lost(far, out, "the agent was lost before its answer")
+    check_birch_is_lost(far, out, "loadgo's agent was lost before its answer")
     report = told(ended.stdout)
     if allowed:
         assert "INVALID: the driver birch" not in report
@@ -214,7 +214,7 @@ def test_a_driver_that_was_stopped_and_runs_on_loads_nobody_any_more(far: AgentH
     assert ended.returncode == 1
     assert when_it_ended == before
     assert lines_typed(far, OUT_OF_BIRCH) == before
-    check_birch_is_lost(far, "stopped", "the agent has not answered for 15 s")
+    check_birch_is_lost(far, "stopped", "loadgo's agent has not answered for 15 s")
 
 
 def test_a_driver_whose_controller_was_killed_while_it_was_stopped_types_nothing_more(far: AgentHost) -> None:
@@ -274,7 +274,7 @@ def test_a_program_that_the_script_needs_is_looked_for_from_the_drivers(far: Age
     (far.folder / "needy.toml").write_text(SCRIPT.replace('["true"]', '["true", "no-such-program"]'))
     words = ["run", "needy.toml", "--on", FAR, "--from", "gens.toml", "--users", "4", "--out", "needy"]
     err = told(far.loadgo(*words, status=2).stderr)
-    assert f"the script needs no-such-program, which {FAR} does not have" in err
+    assert f"the script needs `no-such-program`, which {FAR} does not have" in err
     assert not (far.folder / "needy").exists()
 
 

@@ -176,10 +176,10 @@ def run_without_birch(far: AgentHost, loss: str, *allowed: str) -> subprocess.Co
 @pytest.mark.parametrize(
     ("loss", "reason", "allowed"),
     [
-        ("the agent is killed", "the agent was lost before its answer", ()),
-        ("the agent is killed", "the agent was lost before its answer", ("--without-lost", "1")),
-        ("its connection is cut", "the agent was lost before its answer", ()),
-        ("the agent is stopped", "the agent has not answered for 15 s", ()),
+        ("the agent is killed", "loadgo's agent was lost before its answer", ()),
+        ("the agent is killed", "loadgo's agent was lost before its answer", ("--without-lost", "1")),
+        ("its connection is cut", "loadgo's agent was lost before its answer", ()),
+        ("the agent is stopped", "loadgo's agent has not answered for 15 s", ()),
     ],
 )
 def test_the_users_of_a_lost_host_are_given_up_and_the_others_go_on(
@@ -303,7 +303,7 @@ def test_the_doctor_tries_all_hosts_and_says_which_cannot_be_reached(far: AgentH
     )
     out = " ".join(far.loadgo("doctor", "--on", "hosts.toml", status=1).stdout.split())
     assert "away cannot be used" in out
-    assert "a log-in, and an agent: not on away why: ssh://far:1: " in out
+    assert "a log-in, and loadgo's agent: not on away why: ssh://far:1: " in out
 
 
 def test_what_takes_no_list_of_hosts_says_so(far: AgentHost) -> None:

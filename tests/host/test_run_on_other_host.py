@@ -86,7 +86,7 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
     assert (run["kind"], run["outcome"], run["system"]["name"]) == ("run", "done", FAR)
     assert run["meters"]["tier"] == "cheap"
     assert f"({FAR})" in report
-    assert any("response times have the network in them" in note for note in run["notes"])
+    assert any("response times include the network" in note for note in run["notes"])
     assert sorted(path.name for path in (far.folder / "kept").iterdir() if path.suffix != ".parquet") == [
         "run.toml",
         "script.toml",
@@ -221,7 +221,7 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     assert (is_in_time, ended.returncode) == (True, 1)
     out = ended.stdout
     words = " ".join(out.split())
-    assert "the agent was lost before its answer" in words
+    assert "loadgo's agent was lost before its answer" in words
     assert " until the meters were lost" in words
     assert "then the meters were lost." in words
     tables = loadgo.tables(far.folder / "kept")
@@ -300,14 +300,14 @@ exec {plain}""")
     run = run_toml(far)
     assert run["outcome"] == "done"
     assert "ControlPath=SOCKET" in run["system"]["login"]
-    assert any("users shared the agent's connection" in note for note in run["notes"])
+    assert any("all users shared one connection" in note for note in run["notes"])
     assert "everyone was served" in out
 
 
 def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: AgentHost) -> None:
     (far.folder / "work.toml").write_text(SCRIPT.replace('["cat"]', '["cat", "no-such-program"]'))
     err = far.loadgo(*run_words(), status=2).stderr
-    assert f"the script needs no-such-program, which {FAR} does not have" in err
+    assert f"the script needs `no-such-program`, which {FAR} does not have" in err
     assert not (far.folder / "kept").exists()
 
 

@@ -132,7 +132,7 @@ def test_behind_a_balancer_the_usage_of_users_on_the_other_host_is_told_as_not_k
         )
         assert known.count(False) >= 1, "somebody came to the other host"
         assert known.count(True) >= 1
-        assert "the agent did not follow the session" in " ".join(run_toml(far)["usage"]["notes"])
+        assert "loadgo's agent did not follow the session" in " ".join(run_toml(far)["usage"]["notes"])
         assert lines["response_there_ns"].null_count() < len(lines), "the shell measures on either host"
 
 

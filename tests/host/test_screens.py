@@ -106,6 +106,6 @@ def test_what_a_script_needs_is_named_with_its_remedy_before_anybody_logs_in(
     monkeypatch.setenv("PATH", str(few))
     told = bench.typed("run", "course", "--out", "kept", status=2)
     said = " ".join(told.stderr.split())
-    assert "the script needs make, cc, gdb, which this host does not have" in said
+    assert "the script needs `make`, `cc`, `gdb`, which this host does not have" in said
     assert "install them (apt install make gcc libc6-dev gdb), or use another script" in said
     assert not (bench.folder / "kept").exists()

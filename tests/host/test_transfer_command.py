@@ -163,8 +163,8 @@ def test_in_another_network_namespace_faults_are_none_of_nothing(bench: Bench) -
 @pytest.mark.parametrize(
     ("command", "status", "said"),
     [
-        (("sh", "-c", "exit 7"), 7, "sh ended with exit status 7"),
-        (("sh", "-c", "kill -9 $$"), 128 + signal.SIGKILL, "sh was killed by SIGKILL"),
+        (("sh", "-c", "exit 7"), 7, "`sh` ended with exit status 7"),
+        (("sh", "-c", "kill -9 $$"), 128 + signal.SIGKILL, "`sh` was killed by SIGKILL"),
         (("no-such-program",), 127, "no-such-program: no such program"),
         (("./deck",), 126, "./deck: Permission denied"),
     ],
@@ -256,7 +256,7 @@ def test_the_page_fits_and_says_that_both_directions_share_the_cost(width: int) 
     made = made_of(a_run(200, 300), a_kind("TCP, network", 5 * 10**9, 123_456_789), a_kind("Unix", 9, 9), soft_s=0.2)
     text = made.report(prices=PRICES, width=width)
     assert max(map(len, text.splitlines())) <= width
-    assert "fetch sent 5,000,000,000 bytes and received 123,456,789" in " ".join(text.split())
+    assert "`fetch` sent 5,000,000,000 bytes and received 123,456,789" in " ".join(text.split())
     assert "Processor time, at $1 a CPU hour: a million gigabytes sent or received costs $" in " ".join(text.split())
     assert "counts twice" not in text
     assert "cannot be divided" in " ".join(text.split())

@@ -47,7 +47,7 @@ def test_commands_of_several_sizes_are_taken_apart_both_ways_together(tmp_path: 
     (kind,) = apart.kinds
     assert {part.of: part.each_s for part in kind.parts} == pytest.approx({"transfer": 0.01, "byte": 1e-6})
     told = " ".join(apart.report(width=120).split())
-    assert "a CPU hour: moving, both ways together, a gigabyte costs $" in told
+    assert "a CPU hour: moving (sent and received) a gigabyte costs $" in told
     assert "fetch both ways: a byte" in told
     shapes = {str(chart.spec) for chart in apart_charts(apart)}
     assert all("both ways" in shape for shape in shapes)

@@ -199,7 +199,7 @@ def test_a_copy_that_is_refused_ends_as_scp_does_and_has_its_row(place: Place) -
     with by_ssh(place, "scp") as ssh:
         words = ssh.words("far:/no/such/file", "down")
         result = place.bench.typed("transfer", "--csv", "rows.csv", "--", *words, status=1)
-    assert "scp ended with exit status 1" in result.stderr
+    assert "`scp` ended with exit status 1" in result.stderr
     (row,) = pl.read_csv(place.here / "rows.csv").to_dicts()
     assert (row["method"], row["exit_status"]) == ("scp", 1)
     assert (row["sent"], row["received"]) == (ssh.far.received, ssh.far.sent)

@@ -119,7 +119,7 @@ AGREEMENTS = (
     BeyondSchemas("grid", GRID + "users = { from = 9, to = 5 }", "no such range"),
     BeyondSchemas("grid", GRID + "users = { from = 5, to = 2_000_000 }", "and [\\d,]+ to [\\d,]+ are possible"),
     BeyondSchemas("grid", GRID + "users = { from = 1, to = 1_000_000_000_000 }", "more than [\\d,]+ numbers"),
-    BeyondSchemas("grid", GRID + "users = { from = 1, to = 900_000 }\nseeds = 900_000", "points; at most"),
+    BeyondSchemas("grid", GRID + "users = { from = 1, to = 900_000 }\nseeds = 900_000", "simulations; at most"),
     BeyondSchemas("grid", GRID + 'users = 5\n[set]\n"memory.frames" = [64, 64]', "twice: leave one out"),
 )
 """Values that must agree: weights that add up to 1, lists of one length, frames and wired frames, core memory."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.attribution.results import INTERACTION_SHARE, Cause, Caused, Change, Pair, Speedup
 from loadgo.decomposition.json_keys import JSON_KEYS as DECOMPOSITION_KEYS
-from loadgo.decomposition.reading import B_OVER_A, measure_name, read_amount, read_factor, read_interval
+from loadgo.decomposition.reading import B_OVER_A, measure_in_heading, read_amount, read_factor, read_interval
 from loadgo.decomposition.tables import chain_tables, road_notes, road_table, road_warnings
 from loadgo.decomposition.waterfall import Waterfall, chain_waterfalls, waterfall_name, waterfall_of
 from loadgo.decomposition.waterfall_pictures import waterfall_pictures
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _NO_EFFECT_SHARE = 0.0005
 """A factor that differs from 1 by less than this counts as no effect."""
 _NO_INTERACTION = f"No change's factor surely depends on the others by more than {100 * INTERACTION_SHARE:.0f} %."
+_ALONE_AND_LAST = "made first, made last: the factor of the change before all others are made, and after them."
+_DEPENDS = "depends on others"
+"""The heading of the column that marks a change whose factor the other changes alter."""
 _SHOWN_VALUES = 8
 """A page names at most this many values of a change; the JSON has all."""
 _ELAPSED_MEANING = (
@@ -66,7 +69,10 @@ def speedup_document(speedup: Speedup) -> Document:
     pictures = waterfall_pictures([waterfall for waterfall in waterfalls_of(speedup) if waterfall.measure == measure])
     causes = sorted(enumerate(speedup.causes, 1), key=lambda numbered: numbered[1].measure != measure)
     tables = [
-        *(_causes_table(caused, waterfall_name(number)) for number, caused in causes),
+        *(
+            _causes_table(caused, waterfall_name(number), is_first=caused.measure == measure)
+            for number, caused in causes
+        ),
         *chain_tables(speedup.bookkeeping, first_chart=len(speedup.causes) + 1),
         *([] if cross_check is None else [cross_check]),
     ]
@@ -128,7 +134,7 @@ def _answer(speedup: Speedup) -> str:
     if not moved:
         return f"{change}. No change has an effect."
     effects = in_words([f"{read_factor(cause.factor)} by {cause.name}" for cause in moved])
-    return f"{change}. That is {effects}{', multiplied' if len(moved) > 1 else ''}."
+    return f"{change}. That is {'the product of ' if len(moved) > 1 else ''}{effects}."
 
 
 def _without_intervals(speedup: Speedup) -> tuple[str, ...]:
@@ -153,7 +159,9 @@ def _answer_measure(speedup: Speedup) -> str:
     return "response" if "response" in measures or not measures else measures[0]
 
 
-def _causes_table(caused: Caused, chart_name: str) -> Table:
+def _causes_table(caused: Caused, chart_name: str, *, is_first: bool) -> Table:
+    """The factors of the changes of one measure. The first table says what its columns mean."""
+
     def saved(value: float) -> str:
         is_time, sign = caused.unit == "ns", "−" if value > 0 else "+"
         return signed(-value) if is_time else f"{sign}{read_amount(caused, abs(value))}"
@@ -166,18 +174,25 @@ def _causes_table(caused: Caused, chart_name: str) -> Table:
         *([Column("95 % interval", tuple(map(read_interval, intervals)))] if any(intervals) else []),
         Column("made first", (*(read_factor(row.first) for row in rows), ""), spare=1),
         Column("made last", (*(read_factor(row.last) for row in rows), ""), spare=1),
-        *([Column("interacts", (*map(_interacts, rows), ""), spare=2)] if any(row.interacts for row in rows) else []),
+        *([Column(_DEPENDS, (*map(_depends, rows), ""), spare=2)] if any(row.interacts for row in rows) else []),
         Column("B − A", (*(saved(row.saved) for row in rows), saved(caused.before - caused.after)), spare=3),
     )
     ends = f"{read_amount(caused, caused.before)} to {read_amount(caused, caused.after)}"
-    title = f"Causes: what each change did to {measure_name(caused)} ({ends})"
+    title = f"What each change did to {measure_in_heading(caused)} ({ends})"
     lead = _ELAPSED_MEANING if caused.measure == "elapsed" else ""
-    has_partners = len(rows) > 1 and not any(row.interacts for row in rows)
-    foot = f"Left out: interacts. {_NO_INTERACTION}" if has_partners else ""
+    foot = _columns_in_words(rows, is_first=is_first)
     return Table(title, columns, total_rows=1, name_width=36, charts=(chart_name,), lead=lead, foot=foot)
 
 
-def _interacts(cause: Cause) -> str:
+def _columns_in_words(rows: Sequence[Cause], *, is_first: bool) -> str:
+    """The lines below a table of causes, on its columns and on those that are left out. Empty for a single change."""
+    if len(rows) < 2:
+        return ""
+    none_depends = not any(row.interacts for row in rows)
+    return "\n".join([*([_ALONE_AND_LAST] if is_first else []), *([_NO_INTERACTION] if none_depends else [])])
+
+
+def _depends(cause: Cause) -> str:
     return "yes" if cause.interacts else ""
 
 
@@ -189,10 +204,10 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
             "making the changes (its log-Shapley value).",
         ),
         (
-            "Decomposition",
-            "the change of each meter, from the machine without the changes to the machine with all of them. Its "
-            "factors are not those of the changes. A factor is what one meter's change made of the whole: programs "
-            "×0.9 of the response do not take 0.9 of their own time.",
+            "Meters",
+            "their tables compare the machine without the changes with the machine with all of them. Their factors are "
+            "not those of the changes. A factor is what one meter's change made of the whole: programs ×0.9 of the "
+            "response do not take 0.9 of their own time.",
         ),
     ]
     for caused in speedup.causes:
@@ -201,9 +216,9 @@ def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:
             bounds = f" ({read_interval(caused.pair.interval)})" if caused.pair.interval else ""
             notes.append(
                 (
-                    "Interaction",
-                    f"{caused.measure}: most between {first} and {second}; together they are "
-                    f"{read_factor(caused.pair.factor)}{bounds} of what they are alone, multiplied.",
+                    "Dependence",
+                    f"of {caused.measure}, most between {first} and {second}: both changes are "
+                    f"{read_factor(caused.pair.factor)}{bounds} of the product of what each is alone.",
                 )
             )
     if speedup.runs < FEWEST_UNITS:

@@ -117,7 +117,7 @@ COMMANDS_BY_GROUP: dict[str, dict[str, ListedCommand]] = {
         ),
         "sweep": ListedCommand(
             "sweep",
-            "Simulates all points of GRID on processes of this host or on a cluster: one Parquet data set, one answer.",
+            "Runs all simulations of GRID on processes of this host or on a cluster: one Parquet data set, one answer.",
         ),
         "merge": ListedCommand(
             "sweep", "Makes one sweep of all its PARTs, the same bytes as if it had been computed as a whole."

@@ -90,7 +90,7 @@ WithoutLostOption = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help="With several hosts: let the run count although up to N of them are lost; by default 0.",
+        help="With several hosts: the run counts although up to N of them are lost on the way; by default 0.",
     ),
 ]
 DrivenFromOption = Annotated[
@@ -98,7 +98,7 @@ DrivenFromOption = Annotated[
     typer.Option(
         "--from",
         metavar="HOSTS",
-        help="With --on ssh://HOST or a list of hosts: the hosts that drive the users, each a range of them: "
+        help="With --on ssh://HOST or a list of hosts: the hosts that drive the users, each a part of them: "
         "gen1,gen2,here, or the path of a list of hosts with weights.",
     ),
 ]
@@ -106,14 +106,14 @@ HostOption = Annotated[
     str,
     typer.Option(
         metavar="HOST",
-        help="The host: here, or ssh://USER@HOST:PORT, of which HOST is enough; an agent is brought there by ssh.",
+        help="The host: here, or ssh://USER@HOST:PORT, of which HOST is enough; ssh copies loadgo's agent there.",
     ),
 ]
 HostsOption = Annotated[
     str,
     typer.Option(
         metavar="HOST",
-        help="The host: here; ssh://USER@HOST:PORT, of which HOST is enough, and an agent is brought there by ssh; or "
+        help="The host: here; ssh://USER@HOST:PORT, of which HOST is enough, and ssh copies loadgo's agent there; or "
         "a list of hosts, such as hosts.toml.",
     ),
 ]
@@ -121,7 +121,7 @@ LoginOption = Annotated[
     str | None,
     typer.Option(metavar="COMMAND", help="The command that logs users in, instead of the script's: 'ssh host'."),
 ]
-SudoOption = Annotated[bool, typer.Option("--sudo", help="Run the agent on the other host by sudo.")]
+SudoOption = Annotated[bool, typer.Option("--sudo", help="Run loadgo's agent on the other host by sudo.")]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(

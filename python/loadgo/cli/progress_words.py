@@ -166,7 +166,7 @@ def sweep_line(state: State, elapsed_s: float, width: int) -> str:
     parts = [
         (2, "sweeping"),
         (1, _bar(points / expected if expected else 1.0)),
-        (0, f"{points:,} of {expected:,} points"),
+        (0, f"{points:,} of {expected:,} simulations"),
         (1, left.words),
         (3, f"at {clock(elapsed_s)}"),
     ]

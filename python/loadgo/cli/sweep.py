@@ -19,7 +19,7 @@ from loadgo.cli.output import (
 from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat
 
-PointsFormat = Annotated[ReportFormat, format_option("a row for each point", "the measure over the users")]
+PointsFormat = Annotated[ReportFormat, format_option("a row for each simulation", "the measure over the users")]
 
 
 def sweep(
@@ -39,14 +39,14 @@ def sweep(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder of the points; by default GRID.sweep. If it exists, the sweep goes on in it."),
+        typer.Option(help="The folder of the results; by default GRID.sweep. If it exists, the sweep goes on in it."),
     ] = None,
     share: ShareOption = False,
     format: PointsFormat = "text",
     output: FileOption = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Simulates all points of GRID on processes of this host or on a cluster: one Parquet data set, one answer."""
+    """Runs all simulations of GRID on processes of this host or on a cluster: one Parquet data set, one answer."""
     with errors_as_messages():
         from loadgo.cli.progress import sweep_progress
         from loadgo.sweeping.sweep import sweep as run_sweep
@@ -57,7 +57,7 @@ def sweep(
         page.show(result)
         page.print_warnings(result.fit_warnings)
         if format == "text" and not quiet:
-            print_note(f"the points are in {result.folder}")
+            print_note(f"the figures of each simulation are in {result.folder}")
         if result.stopped:
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if result.bad else STATUS_GOOD)
@@ -80,5 +80,5 @@ def merge(
         page.show(result)
         page.print_warnings(result.fit_warnings)
         if format == "text":
-            print_note(f"the points are in {result.folder}")
+            print_note(f"the figures of each simulation are in {result.folder}")
         raise typer.Exit(STATUS_BAD_FINDING if result.bad else STATUS_GOOD)

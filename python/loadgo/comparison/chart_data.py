@@ -14,6 +14,7 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.rows import Matched, Row
 from loadgo.comparison.side import Side
+from loadgo.notation.figures import as_code
 from loadgo.stats.resample import Floats
 
 CHART_MEASURES = ("response", "cpu")
@@ -35,6 +36,8 @@ class ChartRow:
     """A row of the comparison, with a name that no other row has."""
 
     name: str
+    in_words: str
+    """The name within a sentence, where a command is code."""
     kind: Literal["row", "subtotal", "total"]
     difference: Difference
     counts: tuple[int, int] | None = None
@@ -75,8 +78,8 @@ def named_rows(matched: Matched, measure: str) -> list[ChartRow]:
     for row in matched.rows:
         difference = row.measures[measure]
         if difference.change is not None:
-            name = _row_name(row, pass_number, has_passes, seen)
-            rows.append(ChartRow(name, row.kind, difference, row.counts))
+            names = _row_names(row, pass_number, has_passes, seen)
+            rows.append(ChartRow(*names, row.kind, difference, row.counts))
         pass_number += row.kind == "subtotal"
     return rows
 
@@ -119,11 +122,12 @@ def _answers(side: Side) -> Floats:
     return values
 
 
-def _row_name(row: Row, pass_number: int, has_passes: bool, seen: Counter[tuple[str, int]]) -> str:
-    """The name of a row. `seen` counts the rows before it by label and pass."""
+def _row_names(row: Row, pass_number: int, has_passes: bool, seen: Counter[tuple[str, int]]) -> tuple[str, str]:
+    """The name of a row by itself and in a sentence. `seen` counts the rows before it by label and pass."""
     if row.kind != "row":
-        return row.label
+        return row.label, row.label
     seen[row.label, pass_number] += 1
     number = seen[row.label, pass_number]
-    label = f"{row.label} ({number})" if number > 1 else row.label
-    return f"{label}, pass {pass_number}" if has_passes else label
+    which = f" ({number})" if number > 1 else ""
+    which += f", pass {pass_number}" if has_passes else ""
+    return row.label + which, as_code(row.label) + which

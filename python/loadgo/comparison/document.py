@@ -37,7 +37,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.trust import unanswered_in_words
-from loadgo.notation.figures import counted, in_words, number
+from loadgo.notation.figures import as_code, counted, in_words, number
 from loadgo.notation.measures import EXTRAPOLATED_MARK
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
@@ -164,12 +164,9 @@ def _described(side: Side) -> str:
     on = f"{hosts} hosts" if hosts else "a host"
     kind = {"host": on, "machine": "simulated", "printed": "as printed"}[side.kind]
     runs = f", {len(side.tables)} runs" if len(side.tables) > 1 else ""
-    mark = (
-        f" {EXTRAPOLATED_MARK}"
-        if side.extrapolated or any(note.startswith(EXTRAPOLATION_WORD) for note in side.notes)
-        else ""
-    )
-    return f"{side.name}{mark}, {kind}: {side.title}{runs}"
+    is_extrapolated = side.extrapolated or any(note.startswith(EXTRAPOLATION_WORD) for note in side.notes)
+    part = " (in part extrapolated)" if is_extrapolated else ""
+    return f"{side.name}{part}, {kind}: {side.title}{runs}"
 
 
 def _warnings_of_runs(comparison: Comparison) -> list[str]:
@@ -190,11 +187,10 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
         for user in side.extrapolated:
             warnings.append(
                 f"{side.name}: user {user.user} died {100 * user.share_done:.0f} % through the script; "
-                f"{number(user.missing)} interactions are extrapolated. What they are in is marked {EXTRAPOLATED_MARK}."
+                f"{number(user.missing)} interactions are extrapolated. Figures that contain them are marked "
+                f"{EXTRAPOLATED_MARK}."
             )
-        warnings += [
-            f"{side.name}: {note} {EXTRAPOLATED_MARK}" for note in side.notes if note.startswith(EXTRAPOLATION_WORD)
-        ]
+        warnings += [f"{side.name}: {note}" for note in side.notes if note.startswith(EXTRAPOLATION_WORD)]
     warnings += road_warnings(comparison.roads)
     return tuple(dict.fromkeys(warnings))
 
@@ -202,7 +198,7 @@ def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]
 def _unequal_answers(comparison: Comparison) -> list[str]:
     """A warning if one side answered a smaller share of its lines: without them its mean responses are too short."""
     shares = {side.unanswered / len(side.rows) if len(side.rows) else 0.0: side for side in comparison.sides}
-    rows = [row.label for row in comparison.rows.rows if row.measures["response"].may_turn]
+    rows = [_label(row) for row in comparison.rows.rows if row.measures["response"].may_turn]
     if max(shares) - min(shares) < _UNEQUAL_ANSWERS_SHARE and not rows:
         return []
     side = shares[max(shares)]
@@ -210,6 +206,11 @@ def _unequal_answers(comparison: Comparison) -> list[str]:
     turned = f" With them, the verdict on the response of {_some(rows)} may be another." if rows else ""
     longer = "users waited longer there than its mean responses say"
     return [f"{side.name}: {lines}, and no mean has them: {longer}.{turned}"]
+
+
+def _label(row: Row) -> str:
+    """The name of a row in a sentence."""
+    return as_code(row.label) if row.kind == "row" else row.label
 
 
 def _some(rows: Sequence[str]) -> str:
@@ -259,7 +260,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     if comparison.parts.busy is not None:
         notes.append(("Changes", "by number + by time each = change, each at the mean of both sides."))
     if comparison.chains:
-        notes.append(("Decomposition", "says what the meters moved by; not what each change did: see loadgo speedup."))
+        notes.append(("Meters", "say where a change shows, and not what caused it: `loadgo speedup` finds the causes."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
 

@@ -34,7 +34,7 @@ _FEWEST_HIDDEN_CONDITIONS = 3
 _NAMED_LAST = ("title", "tariff")
 """The beginnings of conditions that change no time: others are named before them."""
 _VALUE_CHARS = 24
-_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time")
+_UNCHOSEN_CONDITIONS = ("seed", "users_logged_in", "date", "time of day")
 """Conditions that differ from run to run without a change by the experimenter."""
 
 
@@ -137,7 +137,7 @@ def surely_differs(difference: Difference, figures: int, degrees: int) -> bool:
 
 
 def _rows_phrase(measure: str, sure: Sequence[ChartRow], every: str, notation: Notation) -> str:
-    """`response is worse in compile (+84.0 %) and better in run (−42.0 %)`. `every` names all rows if all are sure."""
+    """The rows in both directions, as in `response is worse in compile (+84 %)`. `every` names all if all are sure."""
     by_direction: dict[str, list[ChartRow]] = {}
     for row in sorted(sure, key=lambda row: -abs(math.log1p(row.difference.relative or 0.0))):
         by_direction.setdefault(_direction(row.difference), []).append(row)
@@ -158,7 +158,7 @@ def _direction(difference: Difference) -> str:
 
 
 def _named(rows: Sequence[ChartRow], notation: Notation) -> str:
-    names = [f"{row.name} ({change(row.difference, notation)})" for row in rows[:_NAMED_ROWS]]
+    names = [f"{row.in_words} ({change(row.difference, notation)})" for row in rows[:_NAMED_ROWS]]
     more = [f"{len(rows) - _NAMED_ROWS} more"] if len(rows) > _NAMED_ROWS else []
     return in_words([*names, *more])
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from loadgo.comparison.side import Side
+from loadgo.notation.figures import as_code
 
 
 def rows_of_one_side(a: Side, b: Side, by: str, key_columns: Sequence[str]) -> list[str]:
@@ -19,7 +20,7 @@ def rows_of_one_side(a: Side, b: Side, by: str, key_columns: Sequence[str]) -> l
             .join(other.rows.select(*key_columns).unique(), on=list(key_columns), how="anti")
         )
         if by == "command" and len(keys):
-            sentences.append(f"only in {side.name}: {', '.join(sorted(keys['command']))}")
+            sentences.append(f"only in {side.name}: {', '.join(map(as_code, sorted(keys['command'])))}")
         elif len(keys):
             sentences.append(f"only in {side.name}: {len(keys)} lines of the script")
     return sentences

@@ -29,6 +29,8 @@ EXTRAPOLATION_WORD = "Extrapolated"
 _CLAIMS_FOR_CORRECTION = 2
 """Fewest claims that must hold with a corrected cell before it replaces the printed one."""
 _SECOND_NS = 1e9
+_CLOCK_CONDITIONS = {"date": "date", "clock time": "time of day"}
+"""Names of printed conditions by unit: one document has the label `Time:` at its dates."""
 
 
 def is_printed(side_name: str) -> bool:
@@ -154,7 +156,7 @@ def _account(document: Document, section: dict[str, Any], numbers: Numbers) -> R
 
 
 def _conditions(document: Document, pattern: str) -> dict[str, str]:
-    """The cells of a table of conditions, by their rows' labels."""
+    """The cells of a table of conditions, by their rows' labels. Dates and times of day have names of their own."""
     if not pattern:
         return {}
     name, _, column = pattern.split("/")
@@ -162,9 +164,10 @@ def _conditions(document: Document, pattern: str) -> dict[str, str]:
     index = next(index for index, printed in enumerate(table.columns) if printed.name == column)
     conditions: dict[str, str] = {}
     for row in table.rows:
-        label = row.label.strip(" :") or row.name
-        if row.cells[index].text:
-            conditions[label] = row.cells[index].text
+        cell = row.cells[index]
+        unit = "" if cell.figure is None else cell.figure.unit
+        if cell.text:
+            conditions[_CLOCK_CONDITIONS.get(unit) or row.label.strip(" :") or row.name.replace("-", " ")] = cell.text
     return conditions
 
 

@@ -54,7 +54,7 @@ def _cut(table: Table, kept: Sequence[int], most: int) -> list[Table]:
     if count <= most:
         return [table]
     left_out = counted(count - most, "row")
-    foot = f"{left_out} {'is' if count - most == 1 else 'are'} left out."
+    foot = "\n".join(filter(None, (f"{left_out} {'is' if count - most == 1 else 'are'} left out.", table.foot)))
     return [table.placed("full"), table.with_rows(kept[:most], foot).placed("short")]
 
 

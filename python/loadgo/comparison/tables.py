@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
@@ -17,6 +18,7 @@ from loadgo.notation.terms import CATEGORY_TERMS, category_name, category_term
 
 _MOST_CONDITION_CHARS = 30
 """Most characters of a condition's value in a table."""
+_MARK_FOOT = f"{EXTRAPOLATED_MARK}: with interactions that are extrapolated for a user who died."
 _WHOLE_MEASURES = (
     *("response", "p50 response", "p90 response", "cpu", "programs", "work", "page", "faults", "major faults"),
     *("ready wait", "paging wait", "I/O wait", "output", "cost", "throughput"),
@@ -38,7 +40,14 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
         *chain_tables(comparison.chains),
         road_table(comparison.roads),
     ]
-    return [table for table in tables if table is not None]
+    return [_with_mark_explained(table) for table in tables if table is not None]
+
+
+def _with_mark_explained(table: Table) -> Table:
+    """The table with a line on the mark of extrapolated figures, if one of its rows has it."""
+    if not any(name.endswith(EXTRAPOLATED_MARK) for name in table.columns[0].cells):
+        return table
+    return replace(table, foot="\n".join(filter(None, (table.foot, _MARK_FOOT))))
 
 
 def _conditions(comparison: Comparison) -> Table | None:

@@ -19,7 +19,7 @@ from loadgo.costs.words import (
 from loadgo.documents.document import SignPicture
 from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import digits, duration, money, number, people, share
+from loadgo.notation.figures import as_code, digits, duration, money, number, people, share
 
 _MOST_BAR_CHARS = 72
 """The largest number of characters of a bar, as in the other pictures for a terminal."""
@@ -75,13 +75,13 @@ def curve_notes(costs: Costs, tariff_curves: Sequence[Curve]) -> list[tuple[str,
     notes = [
         (
             "Mix",
-            "The cost is of an interaction in the mix of commands of all these runs together, at every load; "
-            "`loadgo compare` of two of them weights commands by the mean of both runs' shares, so its change of CPU "
-            "is another one.",
+            "At every load, the cost is that of an interaction in one mix of commands, that of all these runs. `loadgo "
+            "compare` of two of them weights commands by the mean of both runs' shares, so its change of CPU is "
+            "another one.",
         )
     ]
     if left := left_out(costs.points):
-        notes.append(("Mix", f"Left out of the mix, since not every load has them: {', '.join(left)}."))
+        notes.append(("Mix", f"Left out of the mix, since not every load has them: {', '.join(map(as_code, left))}."))
     notes.append(("Busy", "is the processors' busy time while loadgo ran, but for loadgo's own (driver and meters)."))
     if any(load.whole is not None for curve in tariff_curves for load in curve.loads):
         notes.append(

@@ -203,7 +203,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         money_column("a user's hour", [row.user_hour for row in rows], currencies, 5, told),
         money_column("a megabit of output", [row.megabit for row in rows], currencies, 6, told),
         Column(
-            "together" if factor is None else "its part",
+            "in all" if factor is None else "its part",
             tuple(_sum_told(row, _part(row.total, currency, factor)) for row in rows),
             spare=1,
         ),
@@ -215,7 +215,7 @@ def _rows_table(costs: Costs, priced: Priced) -> Table:
         total_rows=1,
         charts=("cost-rows",),
         absent={TOO_FEW_TEXT: FEW_MEANING},
-        foot=f"its part: of the cost of {scale:,} interactions of all rows." if factor is not None else "",
+        foot=f"its part: what the row adds to the cost of {scale:,} interactions." if factor is not None else "",
     )
 
 

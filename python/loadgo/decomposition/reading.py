@@ -27,6 +27,14 @@ def measure_name(ratio: RatioFactors) -> str:
     return ratio.measure if scale == 1 else f"{ratio.measure}, of {scale:,}"
 
 
+_HEADING_NAMES = {"elapsed": "elapsed time", "response": "response time", "CPU": "processor time"}
+
+
+def measure_in_heading(ratio: RatioFactors) -> str:
+    """The measure's name within a heading, where `elapsed` alone would be no noun."""
+    return _HEADING_NAMES.get(ratio.measure, measure_name(ratio))
+
+
 def read_factor(stored: float) -> str:
     """A factor of A over B, shown as B over A: `×0.490` for 2.039."""
     return factor(inverse(stored))

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loadgo.decomposition.chains import Chain
-from loadgo.decomposition.reading import B_OVER_A, measure_name, read_amount, read_factor, read_interval
+from loadgo.decomposition.reading import (
+    B_OVER_A,
+    measure_in_heading,
+    measure_name,
+    read_amount,
+    read_factor,
+    read_interval,
+)
 from loadgo.decomposition.roads import DISAGREEMENT_SHARE, Disagreement, Road, disagreeing, slightly_apart
 from loadgo.decomposition.waterfall import has_waterfall, waterfall_name
 from loadgo.documents.table import Column, Table
@@ -42,8 +49,8 @@ def road_table(roads: Sequence[Road]) -> Table | None:
     targets = [road.to for road in roads]
     ordered = sorted(roads, key=lambda road: targets.index(road.to))
     columns = [
-        Column("estimate", tuple(road.name for road in ordered)),
-        Column("of the ratio of", tuple(road.to for road in ordered)),
+        Column("estimated from", tuple(road.name for road in ordered)),
+        Column("ratio of", tuple(road.to for road in ordered)),
         Column(B_OVER_A, tuple(read_factor(road.ratio) for road in ordered)),
     ]
     if any(road.interval for road in ordered):
@@ -87,7 +94,7 @@ def _links_table(chains: Sequence[Chain]) -> Table:
         for index, link in enumerate(chain.links):
             name = f"  {'=' if not index else sign} {factor_name(link.name)}"
             rows.append((name, "", "", read_factor(link.factor), read_interval(link.interval)))
-    return _ratio_table("Decomposition by meters, per interaction", ("", "A", "B", B_OVER_A), rows)
+    return _ratio_table("Where the changes show in the meters, for one interaction", ("", "A", "B", B_OVER_A), rows)
 
 
 def _factors_table(chain: Chain, chart_name: str) -> Table:
@@ -97,7 +104,9 @@ def _factors_table(chain: Chain, chart_name: str) -> Table:
     if small:
         rows.append((f"{len(small)} without effect", read_factor(math.prod(small)), ""))
     rows.append(("all, multiplied", read_factor(chain.ratio), read_interval(chain.interval)))
-    table = _ratio_table(f"Decomposition of {chain.measure} by meters, all factors", ("factor", B_OVER_A), rows)
+    table = _ratio_table(
+        f"Where the change of {measure_in_heading(chain)} shows in the meters: all factors", ("factor", B_OVER_A), rows
+    )
     return replace(table, total_rows=1, charts=(chart_name,))
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loadgo.decomposition.chains import Chain, RatioFactors
-from loadgo.decomposition.reading import measure_name
+from loadgo.decomposition.reading import measure_in_heading
 from loadgo.notation.terms import factor_name
 from loadgo.stats.both_ways import FactorBothWays
 from loadgo.stats.factors import exponential
@@ -51,8 +51,8 @@ class Waterfall(RatioFactors):
     def title(self) -> str:
         """The title of the waterfall."""
         if self.kind == "causes":
-            return f"Causes: what each change did to {measure_name(self)}"
-        return f"Decomposition of {measure_name(self)} by meters, per interaction"
+            return f"What each change did to {measure_in_heading(self)}"
+        return f"Where the change of {measure_in_heading(self)} shows in the meters, for one interaction"
 
     def label(self, step: Step) -> str:
         """The displayed name of a step: a cause keeps the name that it was given."""

@@ -16,7 +16,7 @@ import polars as pl
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread
 from loadgo.fitting.values import FittedValue, FittedValues
-from loadgo.notation.figures import counted, in_words
+from loadgo.notation.figures import as_code, counted, in_words
 from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 from loadgo.stats.resample import Floats
@@ -169,7 +169,7 @@ def _parallel_remarks(rows: pl.DataFrame) -> list[str]:
     parts = pl.sum_horizontal("cpu", "ready", "paging", "io")
     sums = rows.group_by("command").agg(parts.sum().alias("parts"), pl.col("response").sum()).sort("command")
     parallel = [
-        f"{name} ({f'{parts / response:.2f} times' if response else 'which has no response time'})"
+        f"{as_code(name)} ({f'{parts / response:.2f} times' if response else 'which has no response time'})"
         for name, parts, response in sums.rows()
         if parts > _PARALLEL_RATIO * response
     ]

@@ -16,7 +16,7 @@ from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.measures.run_warnings import warnings_of_runs
-from loadgo.notation.figures import people
+from loadgo.notation.figures import as_code, in_words, people
 from loadgo.notation.laws import number, written
 from loadgo.notation.measures import percent
 
@@ -86,7 +86,8 @@ def fit_warnings(
     )
     if unknown:
         warnings.append(
-            f"no interaction of {', '.join(unknown)} was answered and metered, so the machine has no such command"
+            f"no interaction of {in_words([*map(as_code, unknown)])} was answered and metered, so the machine has no "
+            "such command"
         )
     if clause := busy_clause(_other_work(readings, unowned)):
         clause = clause[0].lower() + clause[1:]

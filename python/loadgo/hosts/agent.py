@@ -106,8 +106,8 @@ class Agent:
                 self._send("stop")
             if time.monotonic() > due_s:
                 raise AgentSilent(
-                    f"{self.address}: the agent still runs and has not answered {ANSWER_TIMEOUT_S:.0f} s after the end "
-                    "of its work: see whether a disk or a process hangs there"
+                    f"{self.address}: loadgo's agent still runs and has not answered {ANSWER_TIMEOUT_S:.0f} s after "
+                    "the end of its work: see whether a disk or a process hangs there"
                 )
 
     def compare_clocks(self, stage: Stage) -> None:
@@ -122,7 +122,7 @@ class Agent:
             if self.clock.answered >= wanted:
                 break
             if time.monotonic() > give_up_s:
-                raise WrongFrames(f"{self.address}: the agent does not answer the questions for its clock")
+                raise WrongFrames(f"{self.address}: loadgo's agent does not answer the questions for its clock")
             if kind == "clock":
                 self._send("clock", self.clock.question())
         self.clock.stage = "middle"
@@ -157,8 +157,8 @@ class Agent:
                 hello = parse_json(self.address, body, dict)
                 if hello.get("hash") != self._program.sha256:
                     raise WrongFrames(
-                        f"{self.address}: another agent answers than the one that was brought: remove the directory "
-                        "loadgo in the account's cache there"
+                        f"{self.address}: another agent answers than the one that loadgo copied there: remove the "
+                        "directory loadgo in the account's cache there"
                     )
                 pid = hello.get("pid")
                 if not isinstance(pid, int) or not 0 < pid < _MOST_PIDS:
@@ -185,8 +185,8 @@ class Agent:
             if not readable:
                 if self._silence_s() > SILENCE_S:
                     raise AgentSilent(
-                        f"{self.address}: the agent has not answered for {SILENCE_S:.0f} s: the network is cut, the "
-                        "host hangs, or the agent was stopped there; when it runs again it undoes its work"
+                        f"{self.address}: loadgo's agent has not answered for {SILENCE_S:.0f} s: the network is cut, "
+                        "the host hangs, or the agent was stopped there; when it runs again it undoes its work"
                     )
                 continue
             piece = os.read(stdout, _PIECE_BYTES)
@@ -242,11 +242,12 @@ class Agent:
                 f"it ended with status {status} before an agent's first word: remove the directory loadgo in the "
                 "account's cache there, so that it is brought again"
             )
-            return NoAgent(f"{self.address}: the agent could not be started: {reason}")
+            return NoAgent(f"{self.address}: loadgo's agent could not be started: {reason}")
         cut = "" if self._frames.is_between_frames() else ", in the middle of a frame"
         how = "the connection ended" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
         return AgentLost(
-            f"{self.address}: the agent was lost before its answer: {how}{cut}{f' ({messages})' if messages else ''}. "
+            f"{self.address}: loadgo's agent was lost before its answer: {how}{cut}"
+            f"{f' ({messages})' if messages else ''}. "
             "It undoes its work there. If it was killed, the next loadgo that connects to that host does"
         )
 

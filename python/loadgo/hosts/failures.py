@@ -112,7 +112,7 @@ _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
     (
         ("permission denied", "too many authentication failures", "no supported authentication methods"),
         LoginRefused,
-        "see that `ssh` logs in there from this terminal: a key in the agent or `ssh-copy-id`, and the right user",
+        "see that `ssh` logs in there from this terminal: a key in ssh-agent or `ssh-copy-id`, and the right user",
     ),
     (
         (
@@ -147,8 +147,8 @@ def delivery_stalled(address: object, sent_bytes: int, all_bytes: int, silence_s
     """The error for an agent of which the host took `sent_bytes` of `all_bytes`, and then nothing for `silence_s`."""
     taken = f"{sent_bytes:,} of {all_bytes:,} bytes were sent"
     return DeliveryStalled(
-        f"{address}: the agent could not be brought: {taken}, and nothing has moved for {silence_s:.0f} s: see whether "
-        "a disk hangs there (`df ~/.cache`) or the network between, and try again"
+        f"{address}: loadgo's agent could not be copied there: {taken}, and nothing has moved for {silence_s:.0f} s: "
+        "see whether a disk hangs there (`df ~/.cache`) or the network between, and try again"
     )
 
 
@@ -158,12 +158,12 @@ def delivery_failure(address: object, step: int, errors: str | bytes) -> NoAgent
     low = text.lower()
     if any(sign in low for sign in ("no space left", "quota exceeded", "file too large")):
         return FarDiskFull(
-            f"{address}: there is no room for the agent: {text}: make room, or set XDG_CACHE_HOME for the account "
+            f"{address}: there is no room for loadgo's agent: {text}: make room, or set XDG_CACHE_HOME for the account "
             "there to a directory that has some"
         )
     if any(sign in low for sign in ("exec format", "cannot execute binary")):
         return WrongArchitecture(
-            f"{address}: the agent does not run there: {text}: use --on from a host of the same architecture"
+            f"{address}: loadgo's agent does not run there: {text}: use --on from a host of the same architecture"
         )
     if step == Step.TRY and "permission denied" in low:
         return NotExecutable(
@@ -171,4 +171,4 @@ def delivery_failure(address: object, step: int, errors: str | bytes) -> NoAgent
             "XDG_CACHE_HOME for the account there to a directory that allows programs"
         )
     words = next((words for number, words in _STEP_WORDS.items() if number == step), "brought")
-    return NoAgent(f"{address}: the agent could not be {words}: {text or 'without a word'}")
+    return NoAgent(f"{address}: loadgo's agent could not be {words}: {text or 'without a word'}")

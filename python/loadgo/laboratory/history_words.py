@@ -136,9 +136,9 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
     lines = [
         (
             "Change",
-            "a place where the level moves more than by chance: the same runs in random order look as divided in fewer "
-            f"than {100 * LARGEST_CHANCE_SHARE:g} % of the orders. The last run alone is never a change, since it may "
-            "be an outlier. Slow drift is shown as one or several steps.",
+            "a run from which on the figure has another level, by more than chance: in random order the same runs show "
+            f"such a change in fewer than {100 * LARGEST_CHANCE_SHARE:g} of 100 tries. The last run alone is never a "
+            "change, since it may be an outlier. Slow drift is shown as one or several steps.",
         ),
         ("Size", "of a change: the level after it against the level before it, with its 95 % interval."),
         (

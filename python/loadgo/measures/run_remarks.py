@@ -20,7 +20,7 @@ DAMAGED_REMARK = "damaged"
 OTHER_WORK_REMARK = "other work"
 """The beginning of the remark that other work disturbed a run."""
 _MEANINGS = {
-    "INVALID": "INVALID: the driver was late or took too much.",
+    "INVALID": "INVALID: the driver was late, or took too much of the host.",
     OTHER_WORK_REMARK: (
         "Other work: other programs had this share of the processors' time, which lengthens response times."
     ),
@@ -34,7 +34,7 @@ CELL_MEANINGS = {
     "few": "fewer than 10 answers, too few for a p90",
     NEVER_TEXT: "more than a tenth of the lines had no answer, so there is no p90",
     "stopped": "somebody ended it early",
-    "killed": "it ended without a word, such as by SIGKILL",
+    "killed": "loadgo was killed, such as by SIGKILL, and wrote no end",
     "failed": "an error ended it",
     "broken": "its records cannot be read",
     "unreadable": "its records cannot be read",

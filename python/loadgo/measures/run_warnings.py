@@ -20,7 +20,7 @@ from loadgo.measures.other_work import OtherWork, busy_clause, judged_together, 
 from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
-from loadgo.notation.figures import counted, duration, in_words, number, precise_share, share
+from loadgo.notation.figures import as_code, counted, duration, in_words, number, precise_share, share
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.interactions import IS_UNANSWERED, IS_UNSEEN
 from loadgo.records.phases import Stretch, classified_in
@@ -278,11 +278,11 @@ def _hosts_missed(facts: RunFacts) -> list[str]:
     if facts.is_metering:
         return []
     missed = {name: lost for name, lost in facts.lost_hosts.items() if not lost.tolerated}
-    instead = f", or let the run count without it (--without-lost {len(missed)})"
+    instead = f", or allow the loss: `--without-lost {len(missed)}`"
     instead = instead if len(missed) <= facts.most_losses else ""
     return [
-        f"{_loss_in_words(name, lost)} Its users were given up, and the load was smaller from then on. Run again when "
-        f"the host is well{instead}."
+        f"{_loss_in_words(name, lost)} Its users' sessions were ended, and the load was smaller from then on. Run "
+        f"again when the host is up{instead}."
         for name, lost in missed.items()
     ]
 
@@ -295,8 +295,8 @@ def _hosts_tolerated(facts: RunFacts) -> list[str]:
             for name, lost in facts.lost_hosts.items()
         ]
     return [
-        f"{_loss_in_words(name, lost)} The run counts without it: the figures have its users until then, and the load "
-        "was smaller from then on."
+        f"{_loss_in_words(name, lost)} The run counts without it, as `--without-lost` allows: the figures have its "
+        "users until then, and the load was smaller from then on."
         for name, lost in facts.lost_hosts.items()
         if lost.tolerated
     ]
@@ -308,8 +308,9 @@ def _busy(facts: RunFacts) -> list[str]:
         return []
     listed = in_words([f"{name} ({share(busy)})" for name, busy in facts.busy_drivers.items()])
     return [
-        f"The processors of {listed} were busy: the users' own log-in commands, such as ssh, waited for them there. "
-        "That is in the response times. Drive from more hosts, or run when they are quiet."
+        f"The processors of {listed}, from which users log in, were busy: the users' log-in commands there, such as "
+        "`ssh`, waited for a processor, and the response times include that. Drive from more hosts, or run when they "
+        "are quiet."
     ]
 
 
@@ -357,7 +358,7 @@ def _not_found(facts: RunFacts) -> list[str]:
     """A warning about lines whose command does not exist, which a script without `status` accepts."""
     if not facts.not_found:
         return []
-    listed = ", ".join(f"{number(count)} of {name}" for name, count in facts.not_found.items())
+    listed = ", ".join(f"{number(count)} of {as_code(name)}" for name, count in facts.not_found.items())
     return [
         f"Lines ended with exit status 127, with which a shell says that there is no such command: {listed}. "
         "Their times are those of the message."

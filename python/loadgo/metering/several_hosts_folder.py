@@ -22,7 +22,9 @@ _SUMMED = ("processors", "memory_bytes")
 """Sizes of a host that add up to those of all."""
 _TABLES_OF_USERS = ("interactions", "sessions", "screens")
 """Tables without rows: nobody types."""
-_METERS_DONE = "every host was metered by an agent{clocks}; `loadgo report RUN --host NAME` has the tables of one"
+_METERS_DONE = (
+    "each host was metered by loadgo's agent there{clocks}; `loadgo report RUN --host NAME` has the tables of one host"
+)
 
 
 class FleetRecords:

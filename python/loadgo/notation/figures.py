@@ -185,6 +185,15 @@ def plain(text: str) -> str:
     return "".join("�" if unicodedata.category(character) in unsafe else character for character in text)
 
 
+def as_code(name: str) -> str:
+    """A command, a program or a function within a sentence: in backticks, as everything that is typed.
+
+    A name that backticks cannot hold stands in quotes.
+    """
+    shown = plain(name)
+    return f"“{shown}”" if "`" in shown or shown != shown.strip() or not shown else f"`{shown}`"
+
+
 def path_end(name: str) -> str:
     """`name`, or the end of a longer path, which distinguishes it best: whole names of folders if there is room."""
     if len(name) <= MOST_PATH_CHARS or not name.startswith("/"):

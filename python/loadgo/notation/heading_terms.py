@@ -58,6 +58,7 @@ HEADING_MEANINGS: Mapping[str, str] = {
         "What an address belongs to: a file, or [kernel], [heap], [stack], [anon]. On a simulated machine: a command."
     ),
     "samples": "Samples of what each busy processor was doing, a thousand times a second.",
+    "depends on others": "A change that does more when made last than when made first, or less, by over 10 %.",
     "B ÷ A": "The figure of B divided by that of A: above 1, B used more.",
     **dict.fromkeys(
         ("by number", "by time each"),

@@ -10,7 +10,7 @@ from statistics import median
 from loadgo.comparison.figures import Notation, notation_of, percent_interval, relative_change
 from loadgo.measures.other_work import OtherWork, judged_together, shows_programs_on
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, in_words, people, rate, share
+from loadgo.notation.figures import NOT_MEASURED, as_code, counted, duration, in_words, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
 from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
@@ -124,7 +124,7 @@ def trust(experiment: Experiment) -> str:
         )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
-        "A and B ran in turn, in drawn order and with the same seeds, and the 95 % intervals hold after any pair, so "
+        "A and B ran in turn, in random order and with the same seeds, and the 95 % intervals hold after any pair, so "
         "the experiment may stop there"
     )
     return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False) + host
@@ -137,7 +137,7 @@ def _other_mixes(experiment: Experiment) -> list[str]:
         pairs_by_command.update({*pair.a.commands, *pair.b.commands} - {*common_commands(pair.a, pair.b)})
     if not pairs_by_command:
         return []
-    names = ", ".join(f"{name} ({count})" for name, count in sorted(pairs_by_command.items()))
+    names = ", ".join(f"{as_code(name)} ({count})" for name, count in sorted(pairs_by_command.items()))
     return [
         "Some runs ended before they came to every command. Response and CPU are means over the commands that both "
         f"runs of a pair came to, without (in so many pairs): {names}. p90 and throughput are over all commands, which "
@@ -237,7 +237,7 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
     lines = [
         (
             "Order",
-            f"drawn: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have the same seed.",
+            f"random: A ran first in {firsts} of {len(experiment.pairs)} pairs. Both runs of a pair have one seed.",
         ),
         ("End", f"The experiment ended because {ends[experiment.end]}."),
         (

@@ -10,7 +10,7 @@ from loadgo.documents.short_names import short_name
 from loadgo.documents.signs import cut
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted, in_words, seconds, share
+from loadgo.notation.figures import as_code, counted, in_words, seconds, share
 from loadgo.profiling.profile import KERNEL_SEGMENT, UNKNOWN_SEGMENT, Frame, Profile, Segment, Stack
 from loadgo.profiling.summary import FunctionSamples, ProfileSummary, function_samples, summary_of
 
@@ -26,9 +26,10 @@ FEWEST_SAMPLES = 100
 MOST_LEADERS = 3
 """Most mappings that the answer names, if none of them surely has the most samples."""
 MOST_ANSWER_NAME_CHARS = 48
+_MAPPING_NOTE = ("mapping", "what an address belongs to: a file, or [kernel], [heap], [stack], [vdso], [anon].")
 UNKNOWN_MAPPING_NOTE = (UNKNOWN_SEGMENT, "the kernel reported no mapping there, or the process had just ended.")
 _NO_SYMBOLS_NOTE = (
-    "all functions of that file together: it was stripped of their names, or has changed since it ran. Its debug "
+    "all functions of that file in one row: it was stripped of their names, or has changed since it ran. Its debug "
     "symbols bring them back: NAME-dbgsym (Debian), NAME-debuginfo (Fedora), or a build without `strip`."
 )
 LATE_CLOCK_FUNCTIONS = frozenset({"_raw_spin_unlock_irqrestore", "_raw_spin_unlock_irq", "exc_page_fault"})
@@ -37,6 +38,8 @@ _CALLERLESS_SHARE = 0.25
 """Share of samples without a caller from which the answer says so. Chosen by hand."""
 _UNNAMED_SHARE = 0.1
 """Share of samples without a function's name from which the functions are trusted less. Chosen by hand."""
+_ERROR_FOOT = "±: twice the standard error of the share."
+_CALLS_FOOT = "in calls: samples in the function, or in what it called."
 MOST_SUBJECT_CHARS = 60
 """Largest number of characters of a profiled command."""
 
@@ -73,6 +76,7 @@ def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) ->
         about=(_about(profile),),
         sections=tuple(table for table in tables if table is not None),
         notes=(
+            *([_MAPPING_NOTE] if profile.segments else []),
             *([UNKNOWN_MAPPING_NOTE] if unknown else []),
             *([("no symbols", _NO_SYMBOLS_NOTE)] if any(not one.has_name for one in functions[:top]) else []),
             *([("kernel", _late_clock_note(late))] if late else []),
@@ -83,13 +87,13 @@ def profile_document(profile: Profile, *, top: int = DEFAULT_SHOWN_FUNCTIONS) ->
 
 def _warnings(profile: Profile) -> tuple[str, ...]:
     """The samples that the profile has lost."""
-    return tuple(f"lost: {count:,} {what}" for count, what in profile.lost if count)
+    return tuple(f"Lost: {count:,} {what}." for count, what in profile.lost if count)
 
 
 def _late_clock_note(functions: Sequence[str]) -> str:
     return (
-        f"samples in {in_words(functions)} are also of the kernel's work before: the clock does not tick while "
-        "interrupts are off."
+        f"samples in {in_words([*map(as_code, functions)])} may be of the kernel's work just before: the clock does "
+        "not tick while interrupts are off."
     )
 
 
@@ -150,13 +154,11 @@ def _own_sentences(profile: Profile, summary: ProfileSummary) -> list[str]:
 def _answer_without_samples(profile: Profile) -> str:
     faulting = _faulting_segments(profile)
     if not faulting:
-        return f"No sample of {profile.of}: nobody used the processors"
+        return f"The clock took no sample of {profile.of}: nobody used the processors."
     most = max(faulting, key=lambda segment: (segment.faults_minor or 0) + (segment.faults_major or 0))
     total = sum((segment.faults_minor or 0) + (segment.faults_major or 0) for segment in faulting)
     faults = (most.faults_minor or 0) + (most.faults_major or 0)
-    return (
-        f"No sample of the clock. Of {counted(total, 'page fault')}, {faults:,} are in {_mapping(most.name)}, the most"
-    )
+    return f"The clock took no sample. Most page faults are in {_mapping(most.name)}: {faults:,} of {total:,}."
 
 
 def _leader_sentence(profile: Profile, summary: ProfileSummary) -> str:
@@ -169,7 +171,7 @@ def _leader_sentence(profile: Profile, summary: ProfileSummary) -> str:
     named = [f"{_mapping(segment.name)} {part}" for segment, part in zip(summary.leaders, shares, strict=True)]
     shown = named[:MOST_LEADERS]
     more = [f"{len(named) - MOST_LEADERS} more"] if len(named) > MOST_LEADERS else []
-    return f"The samples do not tell which mapping takes the most: {in_words([*shown, *more])}."
+    return f"The samples do not tell which takes the most: {in_words([*shown, *more])}."
 
 
 def _share_with_error(profile: Profile, samples: int) -> str:
@@ -186,23 +188,23 @@ def _function_sentence(profile: Profile, summary: ProfileSummary) -> str:
     place = "" if in_leader else f" in {_mapping(leading.segment)}"
     # A file without symbols has one row for all its functions, which may have more samples than any function.
     which = "Of the functions with a name, the one" if summary.unnamed else "The function"
-    return f" {which} with the most is {name}{place}: {share(leading.samples / profile.samples)}."
+    return f" {which} with the most is {as_code(name)}{place}: {share(leading.samples / profile.samples)}."
 
 
 def _kernel_sentence(summary: ProfileSummary) -> str:
     if not summary.kernel_measured:
         return "Programs only: the kernel's part was not measured."
     kernel = summary.kernel / summary.samples
-    return f"Programs {share(1 - kernel)}, kernel {share(kernel)}."
+    return f"Programs have {share(1 - kernel)} of the samples, the kernel {share(kernel)}."
 
 
 def _name_sentence(profile: Profile, summary: ProfileSummary) -> str:
     """The samples that cannot be attributed to a function or to a mapping."""
     unnamed, unmapped = summary.unnamed / summary.samples, summary.unmapped / summary.samples
-    lacking = [f"{share(unnamed)} without a function's name"] if summary.unnamed else []
-    lacking += [f"{share(unmapped)} without a known mapping"] if summary.unmapped else []
-    named = "Each sample has a function's name." if profile.stacks else "Each sample has a mapping."
-    return f"{' and '.join(lacking)}." if lacking else named
+    lacking = [f"{share(unnamed)} have no function's name"] if summary.unnamed else []
+    lacking += [f"{share(unmapped)} have no known file"] if summary.unmapped else []
+    named = "Each sample has a function's name." if profile.stacks else "Each sample has a known file."
+    return f"{', and '.join(lacking)}." if lacking else named
 
 
 def _callers_sentence(profile: Profile, summary: ProfileSummary) -> list[str]:
@@ -211,14 +213,14 @@ def _callers_sentence(profile: Profile, summary: ProfileSummary) -> list[str]:
     if not profile.stacks or without < _CALLERLESS_SHARE or summary.samples < FEWEST_SAMPLES:
         return []
     return [
-        f"{share(without)} of the samples have no caller, so a flame graph is no call tree: it has these functions "
-        "side by side. Code that was built with frame pointers (-fno-omit-frame-pointer) has callers."
+        f"Of {share(without)} of the samples the caller is not known, so the flame graph has their functions side by "
+        "side, and not below their callers. Code that is built with -fno-omit-frame-pointer has callers."
     ]
 
 
 def _mapping(name: str) -> str:
     """A mapping in a sentence."""
-    return "the kernel" if name == KERNEL_SEGMENT else short_name(_file_name(name), MOST_ANSWER_NAME_CHARS)
+    return "the kernel" if name == KERNEL_SEGMENT else as_code(short_name(_file_name(name), MOST_ANSWER_NAME_CHARS))
 
 
 def _segment_table(profile: Profile) -> Table | None:
@@ -235,7 +237,7 @@ def _segment_table(profile: Profile) -> Table | None:
         *_sample_columns(profile, [samples for _, samples, _ in rows]),
         Column("±", tuple(off for _, _, off in rows)),
     )
-    return Table("By mapping", columns, total_rows=1, name_width=None)
+    return Table("By mapping", columns, total_rows=1, name_width=None, foot=_ERROR_FOOT)
 
 
 def _sample_columns(profile: Profile, counts: Sequence[int]) -> tuple[Column, ...]:
@@ -253,7 +255,7 @@ def _function_table(profile: Profile, functions: Sequence[FunctionSamples]) -> T
         *_sample_columns(profile, [one.samples for one in functions]),
         Column("in calls", tuple(f"{one.samples_in_calls:,}" for one in functions)),
     )
-    return Table("By function", columns, name_width=None) if functions else None
+    return Table("By function", columns, name_width=None, foot=_CALLS_FOOT) if functions else None
 
 
 def _faulting_segments(profile: Profile) -> list[Segment]:

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from loadgo.hosts.address import HERE_NAME
-from loadgo.notation.figures import NOT_MEASURED, plain, share, size
+from loadgo.notation.figures import NOT_MEASURED, as_code, plain, share, size
 from loadgo.ready_message.ready import FEWEST_INTERVAL_RUNS, ONLY_STAGE, Ready
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _failures(ready: Ready) -> list[str]:
     failures = [run for run in counted_runs if run.status]
     if not failures:
         return []
-    command, end = short_command(ready), end_of(failures[0])
+    command, end = as_code(short_command(ready)), end_of(failures[0])
     if len(failures) == len(counted_runs):
         return [f"{command} failed ({end}): these times are of the failure."]
     return [f"{command} failed in {len(failures)} of {len(counted_runs)} runs ({end}): the times include these."]

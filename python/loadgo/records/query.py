@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from os import PathLike
@@ -103,12 +104,13 @@ def csv_of(frame: pl.DataFrame) -> str:
         raise BadQuery(f"{_first_line(error)}: cast the column to varchar, or ask for --format json") from error
 
 
-def json_of(frame: pl.DataFrame) -> str:
-    """The result of a query as one JSON object, whose `rows` have the columns as keys.
+def json_of(frame: pl.DataFrame, warnings: Sequence[str] = ()) -> str:
+    """The result of a query as one JSON object, with the run's warnings. Its `rows` have the columns as keys.
 
     A number that is not finite is null. Raises `BadQuery` for a column that JSON cannot hold, such as bytes.
     """
     for name, kind in frame.schema.items():
         if "Binary" in str(kind):
             raise BadQuery(f"the column {name!r} has bytes, which JSON cannot hold: cast it to varchar")
-    return f'{{"format": {JSON_FORMAT}, "rows": {frame.write_json()}}}\n'
+    told = json.dumps(list(warnings), ensure_ascii=False)
+    return f'{{"format": {JSON_FORMAT}, "warnings": {told}, "rows": {frame.write_json()}}}\n'

@@ -23,6 +23,8 @@ ABILITY_KEYS = "name state how why_not remedy host"
 _METER_PREFIX = "meter: "
 _STATE_WORDS = {"absent": "not here", "estimated": "in part"}
 """The words for what is missing, the worst first."""
+_ANSWER_WORDS = {"absent": "missing", "estimated": "there in part"}
+"""The same words in a sentence."""
 
 
 def ability_presentation(abilities: Sequence[Ability], *, full: bool = False) -> Presentation:
@@ -72,7 +74,11 @@ def ability_answer(abilities: Sequence[Ability]) -> str:
     counts = Counter(map(_missing_state, abilities))
     if counts[""] == len(abilities):
         return f"All of {whose} are available {place}."
-    missing = [f"{counts[state]} {words}" for state, words in _STATE_WORDS.items() if counts[state]]
+    missing = [
+        f"{counts[state]} {'is' if counts[state] == 1 else 'are'} {words}"
+        for state, words in _ANSWER_WORDS.items()
+        if counts[state]
+    ]
     return f"{counts['']} of {whose} are available {place}; {', '.join(missing)}."
 
 
@@ -88,11 +94,10 @@ def _answer_of_hosts(abilities: Sequence[Ability], place: str) -> str:
     parts = [f"{in_words(unreached)} cannot be used"] if unreached else []
     parts += [f"{in_words(lacking)} {'lack' if len(lacking) > 1 else 'lacks'} something"] if lacking else []
     whole = len(hosts) - len(unreached) - len(lacking)
+    which, everything = place.removeprefix("on the "), "everything that loadgo uses there"
     if not parts:
-        return f"All abilities that loadgo uses there are available {place}."
-    return f"All abilities that loadgo uses there are available on {whole} of {place.removeprefix('on ')}: " + (
-        f"{', '.join(parts)}."
-    )
+        return f"All {which} have {everything}."
+    return f"{whole or 'None'} of the {which} {'has' if whole < 2 else 'have'} {everything}: {', '.join(parts)}."
 
 
 def _is_told(ability: Ability, missing_names: set[str]) -> bool:
@@ -103,7 +108,7 @@ def _is_told(ability: Ability, missing_names: set[str]) -> bool:
 def _left_out_in_words(names: Sequence[str]) -> str:
     return (
         f"Not in this list, since loadgo uses them only on the host where it runs: {'; '.join(names)}. "
-        "`ssh HOST loadgo doctor` has them, for a host that is to be the driver's."
+        "`ssh HOST loadgo doctor` lists them, for a host from which users are to be driven."
     )
 
 

@@ -61,7 +61,7 @@ def chart(name: str | None, summary: Summary, tables: Tables) -> Chart:
         raise BadArgument(f"there is no chart {name!r}; there are {', '.join(CHART_BUILDERS)}")
     built = over_time_chart(summary, tables, command) if command else CHART_BUILDERS[known](summary, tables)
     if built is None:
-        raise BadArgument(f"chart {name!r} has nothing to show: the run did not record it")
+        raise BadArgument(f"chart {name!r} has nothing to show: the run did not record it, or all of it has one value")
     return built
 
 

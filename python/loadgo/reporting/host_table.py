@@ -59,8 +59,8 @@ def hosts_line(summary: Summary) -> str:
         )
     unlike = unlike_hosts(summary)
     if not unlike:
-        return "No host is surely slower than the others: each interval of the p90 beside that of the others holds 1."
-    return f"{unlike} The intervals of all hosts hold together in about 95 of 100 runs."
+        return "No host is surely slower than the others: each 95 % interval of p90 ÷ the others' p90 includes 1."
+    return f"{unlike} In about 95 of 100 runs the intervals of all hosts are right at once."
 
 
 def unlike_hosts(summary: Summary) -> str:

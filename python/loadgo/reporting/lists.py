@@ -44,7 +44,7 @@ def query_presentation(frame: pl.DataFrame, warnings: Sequence[str] = ()) -> Pre
     listed = Listing("rows", headings, rows, headings, (), figures=numbers, warnings=tuple(warnings))
     return replace(
         listing_presentation(listed),
-        json=lambda: json_of(frame),
+        json=lambda: json_of(frame, warnings),
         csv=lambda: csv_of(frame),
         frames={"rows": lambda: frame},
     )

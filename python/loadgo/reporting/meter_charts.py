@@ -110,7 +110,9 @@ def _tens(least: float, most: float) -> list[float]:
 
 def _primitives(summary: Summary, tables: Tables) -> Chart | None:
     bins, means = data.primitive_times(summary, tables), data.primitive_means(summary)
-    if bins.frame.is_empty():
+    # Where each has one length, as on most simulated machines, the table has it, and the picture says nothing more.
+    is_constant = simulated(summary) and bins.frame["name"].n_unique() == len(bins.frame)
+    if bins.frame.is_empty() or is_constant:
         return None
     named = pl.col("name").replace({name: operation_name(name) for name in bins.frame["name"].unique()})
     short, long = bins.frame["short_s"].to_numpy().min(), bins.frame["long_s"].to_numpy().max()
@@ -153,7 +155,7 @@ def _segments(summary: Summary, tables: Tables) -> Chart | None:
 
 
 def _profile(summary: Summary, tables: Tables) -> Chart | None:
-    return _bars("profile", "Where the clock found the processors", data.segment_samples(summary), "samples")
+    return _bars("profile", "Samples of the clock by mapping", data.segment_samples(summary), "samples")
 
 
 def _bars(name: str, heading: str, counted: ChartData, unit: str) -> Chart | None:

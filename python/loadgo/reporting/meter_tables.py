@@ -114,7 +114,9 @@ def primitives(summary: Summary, view: View) -> Table | None:
     more = f" (the first {most_rows} of {len(rows):,} by time)" if left_out > 0 else ""
     shown_rows = rows if simulated(summary) else most_time_first(rows)[:most_rows]
     columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(rows)))
-    return Table(f"{title}{more}", columns, id="system-calls", charts=("primitives",))
+    is_constant = simulated(summary) and _is_constant(rows)
+    foot = "Each of these operations always takes the same time, its CPU each." if is_constant else ""
+    return Table(f"{title}{more}", columns, id="system-calls", charts=("primitives",), foot=foot)
 
 
 def faults_of_each(summary: Summary, view: View) -> Table | None:
@@ -154,7 +156,8 @@ def primitives_of_each(summary: Summary, view: View) -> Table | None:
         _call_column(summary, call_rows),
         *_calls(summary, call_rows, _total_ns(summary.meters.primitives)),
     )
-    title = f"System calls by {summary.meters.by} (of each the first {most_rows} by time)"
+    what = "Operations" if simulated(summary) else "System calls"
+    title = f"{what} by {summary.meters.by} (the first {most_rows} of each, by time)"
     return Table(title, columns, id="system-calls-by")
 
 
@@ -295,11 +298,17 @@ def _calls(summary: Summary, rows: tuple[EventTotals, ...], total_ns: int) -> tu
         Column("count", tuple(number(row.count) for row in rows)),
         *((each,) if with_cpu else ()),
         *(() if simulated(summary) else (mean,)),
-        *_quantiles(rows),
+        *(() if simulated(summary) and _is_constant(rows) else _quantiles(rows)),
         *((errors,) if failed else ()),
         *((faults_each,) if faulted else ()),
         *(_of_all_cpu(summary, rows) if with_cpu else (of_time,)),
     )
+
+
+def _is_constant(rows: tuple[EventTotals, ...]) -> bool:
+    """Whether each kind of event took one time, as far as the histograms tell: its quantiles then say nothing."""
+    clocked = [row for row in rows if row.p90_ns is not None]
+    return bool(clocked) and all(row.p50_ns == row.p99_ns for row in clocked)
 
 
 def _quantiles(rows: tuple[EventTotals, ...]) -> tuple[Column, ...]:

@@ -6,14 +6,25 @@ from collections.abc import Callable
 
 from loadgo.documents.table import Column, Table
 from loadgo.measures.metered_hosts import LEAST_DIFFERENCE, HostDifference, MeteredHost, MeteredHosts
-from loadgo.notation.figures import NOT_MEASURED, counted, digits, duration, exact_share, in_words, number, plain, share
+from loadgo.notation.figures import (
+    NOT_MEASURED,
+    as_code,
+    counted,
+    digits,
+    duration,
+    exact_share,
+    in_words,
+    number,
+    plain,
+    share,
+)
 
 METERED_HOSTS_TABLE = "metered-hosts"
 _FIGURE_WORDS = {
     "busy": "its processors were {value} busy, those of the others {others}",
-    "held up": "its processors were idle while somebody waited for a page or a disk for {value}, those of the others "
-    "for {others}",
-    "run queue": "{value} tasks waited for a processor, on the others {others}",
+    "held up": "its processors were idle, with somebody waiting for a page or a disk, {value} of the time, those of "
+    "the others {others}",
+    "run queue": "{value} tasks waited for a processor there, and {others} on the others",
 }
 
 
@@ -55,7 +66,7 @@ def _verdict(compared: MeteredHosts) -> str:
 def _unlike(host: MeteredHost, compared: MeteredHosts, *, is_first: bool) -> str:
     own = [row for row in compared.differences if row.host == host.name]
     parts = [f"{_figure_words(row)} ({_interval(row)})" for row in own]
-    most = f" Most was used there by {_most(host)}." if host.most is not None and own[0].figure != "held up" else ""
+    most = _most_used(host) if own[0].figure != "held up" else ""
     beside = "the others" if is_first else "the rest"
     return f"{host.name} surely differs from {beside}: {'; '.join(parts)}.{most}"
 
@@ -66,12 +77,12 @@ def _figure_words(row: HostDifference) -> str:
 
 
 def _interval(row: HostDifference) -> str:
-    """The interval of the difference, as `41.0 to 52.0 points more`: per cent could be taken for a ratio."""
+    """The interval of the difference, as `41.0 to 52.0 percentage points more`: per cent could be taken for a ratio."""
     low, high = sorted((abs(row.low), abs(row.high)))
     more = "more" if row.low > 0 else "less"
     if row.figure == "run queue":
         return f"{number(low)} to {number(high)} {more}"
-    return f"{digits(100 * low)} to {digits(100 * high)} points {more}"
+    return f"{digits(100 * low)} to {digits(100 * high)} percentage points {more}"
 
 
 def _figure(row: HostDifference) -> Callable[[float], str]:
@@ -85,7 +96,7 @@ def _lost(compared: MeteredHosts) -> str:
 
 def program_and_share(name: str, part: float) -> str:
     """A program with its share, as `sh (45.00 %)`. Of loadgo itself these are other processes than the meter."""
-    return f"{name} ({exact_share(part)}{'; other processes than this meter' if name == 'loadgo' else ''})"
+    return f"{as_code(name)} ({exact_share(part)}{'; other processes than this meter' if name == 'loadgo' else ''})"
 
 
 def _shares(rows: tuple[MeteredHost, ...], part: Callable[[MeteredHost], float | None]) -> tuple[str, ...]:
@@ -96,6 +107,13 @@ def _most(row: MeteredHost) -> str:
     if row.most is None or row.most_share is None:
         return NOT_MEASURED
     return f"{plain(row.most.name)} {share(row.most_share)}"
+
+
+def _most_used(row: MeteredHost) -> str:
+    """A sentence on the program that used most of a host's processors' time; empty where it is not known."""
+    if row.most is None or row.most_share is None:
+        return ""
+    return f" Most processor time there was used by {as_code(row.most.name)} ({share(row.most_share)})."
 
 
 def _loss(row: MeteredHost) -> str:

@@ -9,7 +9,7 @@ from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.usage import Usage
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.notation.figures import capitalized, duration, exact_share, in_words, number, plain, precise_share, share
+from loadgo.notation.figures import as_code, capitalized, duration, exact_share, in_words, number, precise_share, share
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
 from loadgo.reporting.metered_host_table import metered_hosts_answer, program_and_share
 from loadgo.reporting.simulated_machine import simulated
@@ -91,12 +91,12 @@ def metered_answer(summary: Summary) -> str:
 def _most_used(summary: Summary, total_time: TotalTime) -> str:
     """The processes that used most of the processors' time; empty where none used a noticeable share."""
     used = [
-        (plain(row.name), part)
+        (row.name, part)
         for row in summary.whose_time.processes
         if (part := total_time.share_of(row.cpu_ns) or 0.0) >= _NAMED_PROCESS_SHARE
     ]
     named = [program_and_share(name, part) for name, part in used[:_NAMED_PROCESSES]]
-    return f" Most was used by programs named {in_words(named)}." if named else ""
+    return f" Most processor time was used by {in_words(named)}." if named else ""
 
 
 def _command(summary: Summary) -> str:
@@ -106,10 +106,10 @@ def _command(summary: Summary) -> str:
     (row, *_), usage = summary.commands, summary.everything.usage
     parts = [f"{duration(time)} {what}" for what, time in _times_of_command(usage) if time]
     if parts and _holds_the_meters(summary):
-        parts[0] += " (the exact meters' own in it included: see Meters)"
+        parts[0] += " (with that of the exact meters: see Meters)"
     parts += _counts(summary)
-    failed = " and failed" if row.outcomes.errors else ""
-    return f"{row.name} took {duration(row.response.mean_ns)}{failed}{': ' if parts else ''}{', '.join(parts)}. "
+    took = f"{as_code(row.name)} took {duration(row.response.mean_ns)}{' and failed' if row.outcomes.errors else ''}"
+    return f"{': '.join(filter(None, [took, ', '.join(parts)]))}. "
 
 
 def _times_of_command(usage: Usage) -> list[tuple[str, float | None]]:
@@ -174,7 +174,7 @@ def word_lines(summary: Summary) -> list[tuple[str, str]]:
 def _account(total_time: TotalTime) -> str:
     """The precision of the account, and the meaning of others' time."""
     wall = (
-        f"; the categories are {precise_share(total_time.total_ns / total_time.wall_ns)} of the wall time"
+        f"; the categories add up to {precise_share(total_time.total_ns / total_time.wall_ns)} of the wall time"
         if total_time.wall_ns
         else ""
     )
@@ -182,14 +182,14 @@ def _account(total_time: TotalTime) -> str:
         return "Time is exact."
     exact = total_time.kind == "meters"
     how = (
-        "time is from the meters"
+        "the times are from the meters"
         if exact
-        else f"the kernel counts in ticks, ± {duration(total_time.account.resolution_ns)} here"
+        else f"the kernel counts time in ticks, ± {duration(total_time.account.resolution_ns)} here"
     )
     if total_time.account.unattributed_ns is None:
         return f"{capitalized(how)}{wall}."
-    others = "Others is the rest of the busy time: kernel workers that move terminal bytes, other processes"
-    return f"{others}; {how}{wall}."
+    others = "Others: the rest of the busy time, of kernel workers that move terminal bytes and of other processes"
+    return f"{others}. {capitalized(how)}{wall}."
 
 
 def covers_far_less_or_more(summary: Summary) -> bool:
@@ -227,10 +227,10 @@ def _coverage(summary: Summary, total_time: TotalTime) -> str:
     if total_time.span_ns < stretch.span_ns:
         return (
             f"The tables of processors' time and of the meters cover {span} of {steady} ({duration(stretch.span_ns)}): "
-            "the spans that lie wholly in it."
+            "the metered spans that lie wholly in it."
         )
     return (
-        f"The tables of processors' time and of the meters cover {span}, since no span lies wholly in {steady} "
+        f"The tables of processors' time and of the meters cover {span}, since no metered span lies wholly in {steady} "
         f"({duration(stretch.span_ns)}): they have log-ins and log-outs, too."
     )
 
@@ -265,7 +265,7 @@ def _non_idle(total_time: TotalTime) -> str:
     """The categories that the percentage of non-idle time leaves out."""
     left_out = [idle_cause(row.name) for row in total_time.categories if not row.in_non_idle]
     causes = "" if total_time.kind == "kernel's ticks" else "idle time of these causes: "
-    return f"Of non-idle: of all time but {causes}{in_words(left_out)}." if left_out else ""
+    return f"Of non-idle: the share of all time except {causes}{in_words(left_out)}." if left_out else ""
 
 
 def _process_difference(summary: Summary, total_time: TotalTime) -> str:
@@ -286,8 +286,8 @@ def _of_command(summary: Summary) -> str:
         return ""
     return (
         "The command's processor time includes the meters' programs, which run at each of its system calls and faults: "
-        "it takes less without them, or with --meters cheap. Its system calls and its own tables count from the fork "
-        "of its process, its time and its faults above from the loading of the program, some dozens of faults later."
+        "it takes less without them, or with --meters cheap. Its system calls and its own tables count from the start "
+        "of its process (fork), the time and the faults above from that of its program (exec), some dozen faults later."
     )
 
 
@@ -315,7 +315,7 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     """Loadgo's own time in a line."""
     used = total_time.account
     if simulated(summary):
-        return "No time of the machine: it is metered from outside of it."
+        return "It takes no time of the machine, which is simulated and metered from outside of it."
     if used.laboratory_ns is None:
         return "Its own time was not measured."
     parts = [
@@ -326,9 +326,9 @@ def _laboratory(summary: Summary, total_time: TotalTime) -> str:
     shares_text = ", ".join(
         f"{name} {exact_share(total_time.share_of(time))}" for name, time in parts if time is not None
     )
-    at_most = " at most, since the programs' time in its own threads counts twice" if used.instrument_ns else ""
+    twice = " A part of the last is in the others, too: the sum is an upper bound." if used.instrument_ns else ""
     own_share = exact_share(total_time.share_of(used.laboratory_ns))
-    return f"{own_share} of all time was loadgo's own{at_most}: {shares_text}."
+    return f"{own_share} of all time was loadgo's own: {shares_text}.{twice}"
 
 
 def _vocabulary(summary: Summary, total_time: TotalTime, view: View) -> list[tuple[str, str]]:
@@ -349,7 +349,7 @@ def _tier(summary: Summary) -> list[str]:
         return []
     notes = [str(note) for note in meters_section.get("notes", [])]
     exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
-    lines = [f"Of the {meters_section.get('tier', '')} meters, exact: {in_words(exact)}."] if exact else []
+    lines = [f"Exact in the {meters_section.get('tier', '')} meters: {in_words(exact)}."] if exact else []
     lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
     return [*lines, *_missing_meters(meters_section.get("not_here", {})), *notes]
 
@@ -359,10 +359,7 @@ def _missing_meters(reasons: Mapping[str, str]) -> list[str]:
     names_by_reason: dict[str, list[str]] = {}
     for name, why in reasons.items():
         names_by_reason.setdefault(why, []).append(meter_name(name))
-    return [
-        f"Not here: {in_words(names)}{', ' if len(names) == 1 else '; for each, '}{why}."
-        for why, names in names_by_reason.items()
-    ]
+    return [f"Not measured: {in_words(names)}, since {why}." for why, names in names_by_reason.items()]
 
 
 def _by_user(summary: Summary) -> str:

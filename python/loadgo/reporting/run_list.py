@@ -15,7 +15,7 @@ from loadgo.documents.listing import asked_chars
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
 from loadgo.measures.run_remarks import CELL_MEANINGS, OTHER_WORK_REMARK, remarks_note, words_note
-from loadgo.notation.figures import NEVER_TEXT, NOT_MEASURED, TOO_FEW_TEXT, capitalized, quantile
+from loadgo.notation.figures import NEVER_TEXT, NOT_MEASURED, TOO_FEW_TEXT, quantile
 
 if TYPE_CHECKING:
     from loadgo.records.runs import RecordedRun
@@ -70,8 +70,8 @@ def _disturbed_in_words(count: int) -> str:
     """The sentence on the marked figures; empty without any."""
     if not count:
         return ""
-    runs = "one run is" if count == 1 else f"{count:,} runs are"
-    return f" {capitalized(runs)} of a host busy with other things: the p90 has the mark{DISTURBED_MARK}."
+    runs = "One run was" if count == 1 else f"{count:,} runs were"
+    return f" {runs} disturbed by other work on the host: the p90 has the mark{DISTURBED_MARK}."
 
 
 def runs_answer(runs: Sequence[RecordedRun], shown: int) -> str:

@@ -70,7 +70,9 @@ def simulation_answer(simulation: Simulation) -> str:
     measured = [station for station in simulation.stations if station.utilisation and station.utilisation.value]
     busiest = max(measured, key=lambda station: station.utilisation.value or 0.0, default=None)  # type: ignore[union-attr]
     if busiest is not None and busiest.utilisation is not None:
-        busy = _in_words(busiest.utilisation, lambda value: f"{busiest.name} {_percent(value)} busy", _points)
+        busy = _in_words(
+            busiest.utilisation, lambda value: f"{busiest.name} {_percent(value)} busy", _percentage_points
+        )
         figures.append(busy)
     known = ", ".join(filter(None, figures))
     users = "" if everyone.users is None else f" with {people(everyone.users)}"
@@ -249,6 +251,11 @@ def _points(figure: SimulatedFigure) -> str:
     if not half:
         return ""
     return f"±{digits(half)} points" if half >= _EXACT_PERCENT else "±0 points"
+
+
+def _percentage_points(figure: SimulatedFigure) -> str:
+    """The same within a sentence, where per cent could be taken for a ratio."""
+    return _points(figure).replace("points", "percentage points")
 
 
 def _percent(share: float) -> str:

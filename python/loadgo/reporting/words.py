@@ -10,6 +10,7 @@ from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.notation.figures import (
     NOT_MEASURED,
+    as_code,
     counted,
     duration,
     money,
@@ -77,7 +78,7 @@ def _busy_programs(summary: Summary) -> str:
         return ""
     shares = [(total_time.share_of(row.cpu_ns) or 0.0, row.name) for row in summary.whose_time.processes]
     largest = sorted(shares, reverse=True)[:_MOST_BUSY_PROGRAMS]
-    busy = [f"{name} {share(part)}" for part, name in largest if part > BUSY_SHARE]
+    busy = [f"{as_code(name)} {share(part)}" for part, name in largest if part > BUSY_SHARE]
     if not busy:
         return ""
     return (
@@ -338,7 +339,7 @@ def _slowest(summary: Summary) -> str:
     slowest = max(rows, key=lambda row: row.response.quantile(of_row).value_ns or float("inf"))
     left_out = len(summary.commands) - len(rows)
     choice = f" of the {len(rows)} commands with enough samples" if left_out else " command"
-    slow = f"{_figure_of(slowest, of_row)} for {slowest.name}, the slowest{choice}"
+    slow = f"{_figure_of(slowest, of_row)} for {as_code(slowest.name)}, the slowest{choice}"
     if has_none and reason == ".":
         slow += " (too many of its lines had no answer)"
     return f"{slow}, and {overall}{reason}"

@@ -33,7 +33,7 @@ class Ability:
     """The name of the host, in a list of several hosts; else empty."""
 
 
-REACHED_ABILITY = "a log-in, and an agent"
+REACHED_ABILITY = "a log-in, and loadgo's agent"
 """The name of the ability that a host of several lacks if nothing else can be tried there."""
 
 _OWN_HOST_ABILITIES = (
@@ -77,7 +77,8 @@ def doctor(*, on: str = HERE_NAME, sudo: bool = False) -> AbilityList:
     Returns:
         A list of `Ability`: each with its `state` (`exact`, `estimated` or `absent`), the means, the reason why it is
         no better, and the remedy. The list of another host leaves out limits and what transfers need. In that
-        of several hosts each ability names its host. A host that cannot be reached lacks `a log-in, and an agent`.
+        of several hosts each ability names its host. A host that cannot be reached lacks `a log-in, and loadgo's
+        agent`.
 
     Raises:
         loadgo.errors.BadArgument: `on` is no host; it is a `ValueError`.

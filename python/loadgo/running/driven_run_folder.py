@@ -277,17 +277,17 @@ def _notes(
 ) -> list[str]:
     names = in_words([end.host.name for end in ends])
     bounds = {name: of["clock"]["bound_ns"] for name, of in figures.items() if "clock" in of}
-    notes = [f"users were driven from {names}, each by an agent there"]
+    notes = [f"users were driven from {names}, by loadgo's agent on each"]
     wide = {name: bound for name, bound in bounds.items() if bound > MOST_UNNOTED_BOUND_NS}
     if wide:
         widest = max(wide, key=lambda name: wide[name])
         notes.append(
-            f"the clock of {widest} is known within {duration(wide[widest])}: which of two drivers' lines came first "
-            "is not known below that, and the steady phase is shorter by it; response and think times are each "
-            "measured by one clock"
+            f"the clock of {widest} is known within {duration(wide[widest])}: which of two lines from two drivers came "
+            "first is not known if they are closer than that, and the steady phase is shorter by it; each response and "
+            "think time is measured by one clock"
         )
     for name, count in merged.foreign_rows.items():
-        notes.append(f"{count} rows of {name} are left out: they are of users that it does not drive")
+        notes.append(f"{count} rows of {name} are left out: they are of users whom it does not drive")
     return [*notes, *([f"the run failed: {failure}"] if failure else [])]
 
 

@@ -15,6 +15,7 @@ from loadgo.hosts.connection import Connection, raise_if_stopped
 from loadgo.hosts.delivery import AgentProgram
 from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, WrongFrames, shown_clause, ssh_failure
 from loadgo.hosts.fleet import FleetHost, UserRange
+from loadgo.notation.figures import as_code
 from loadgo.running.far_recording import FarRecording
 from loadgo.running.needed_programs import remedy_for
 
@@ -175,8 +176,8 @@ class FarDriving(FarRecording):
             )
         if isinstance(status, int) and 0 <= (number := status - trial.first_missing_status) < len(trial.programs):
             raise Refused(
-                f"the script needs {trial.programs[number]}, which {trial.target} does not have on the path of its "
-                f"log-in shell: {remedy_for([trial.programs[number]], elsewhere=True)}"
+                f"the script needs {as_code(trial.programs[number])}, which {trial.target} does not have on the path "
+                f"of its log-in shell: {remedy_for([trial.programs[number]], elsewhere=True)}"
             )
 
     def _hear(self, kind: str, body: bytes) -> None:

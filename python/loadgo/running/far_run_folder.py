@@ -30,10 +30,10 @@ _LAST_INSTANT_NS = 1 << 62
 """After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
-_NOT_MEASURED = "what each interaction used on {host} is not measured: its agent has followed no session"
+_NOT_MEASURED = "what each interaction used on {host} is not measured: loadgo's agent there has followed no session"
 _ABOUT = (
-    "users logged in to {host} by ssh, and {driver}: response times have the network in them, and the meters are those "
-    "of {host}{clock}"
+    "users logged in to {host} by ssh, and {driver}: response times include the network, and the meters are those of "
+    "{host}{clock}"
 )
 
 
@@ -300,9 +300,9 @@ def usage_section(
 def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
     """The share of the interactions whose usage is known, and why that of the others is not."""
     reasons = (
-        (counts.between, "two lines of a user followed each other too fast for a reading between them"),
-        (counts.not_followed, "the agent did not follow the session"),
-        (counts.cut_off, "the agent was lost before the next reading"),
+        (counts.between, "two lines of a user followed each other so fast that no reading came between them"),
+        (counts.not_followed, "loadgo's agent did not follow the session"),
+        (counts.cut_off, "loadgo's agent was lost before the next reading"),
     )
     known = counts.known + counts.elsewhere
     about = (

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from loadgo.running.far_usage import UsageCounts
 
-_ABOUT = "users logged in to {count} hosts by ssh, and {driver}: response times have the network in them"
+_ABOUT = "users logged in to {count} hosts by ssh, and {driver}: response times include the network"
 
 _ORDER = "order of all interactions"
 """The column with the place of an interaction in its table, while its host's usage is charged."""

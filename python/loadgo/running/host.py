@@ -13,6 +13,7 @@ from typing import Any
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Refused, naming
 from loadgo.measures.limits import unreachable_limits
+from loadgo.notation.figures import as_code
 from loadgo.running.needed_programs import remedy_for
 
 
@@ -115,4 +116,5 @@ def _search_path() -> str:
 def _check_programs(programs: Sequence[str]) -> None:
     missing = [program for program in programs if shutil.which(program, path=_search_path()) is None]
     if missing:
-        raise Refused(f"the script needs {', '.join(missing)}, which this host does not have: {remedy_for(missing)}")
+        needed = ", ".join(map(as_code, missing))
+        raise Refused(f"the script needs {needed}, which this host does not have: {remedy_for(missing)}")

@@ -26,6 +26,7 @@ from loadgo.hosts.failures import (
     shown_clause,
     ssh_failure,
 )
+from loadgo.notation.figures import as_code
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.bundled import Source
 from loadgo.running.far_driving import LogInTrial
@@ -51,8 +52,8 @@ _SSH_SETTINGS = (
     "PermitLocalCommand=no",
 )
 SHARED_NOTE = (
-    "users shared the agent's connection, since a log-in without questions was refused ({reason}): no log-in of theirs "
-    "is part of the load, and sshd holds 8 of them unless its MaxSessions is raised; a key for ssh gives each user a "
+    "all users shared one connection, since ssh could not log each in without a question ({reason}): log-ins are no "
+    "part of the load, and sshd allows 8 users unless its MaxSessions is raised; a key for ssh gives each user a "
     "connection"
 )
 _OF_ACCOUNT = ("HOME", "SSH_AUTH_SOCK", "KRB5CCNAME")
@@ -292,8 +293,8 @@ def check_programs(connection: Connection, programs: Sequence[str]) -> None:
     status = _status_in_time(connection, process, late)
     if 0 <= (number := status - _FIRST_MISSING_STATUS) < len(wanted):
         raise Refused(
-            f"the script needs {wanted[number]}, which {connection.address} does not have on the path of its log-in "
-            f"shell: {remedy_for([wanted[number]], elsewhere=True)}"
+            f"the script needs {as_code(wanted[number])}, which {connection.address} does not have on the path of its "
+            f"log-in shell: {remedy_for([wanted[number]], elsewhere=True)}"
         )
 
 

@@ -109,8 +109,9 @@ class AbilitiesJson(TypedDict):
 
 
 class QueryJson(TypedDict):
-    """The rows of an answer, by column."""
+    """The rows of an answer, by column, and the warnings of the run that they are of."""
 
+    warnings: Sequence[str]
     rows: Sequence[Mapping[str, Any]]
 
 

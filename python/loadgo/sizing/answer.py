@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from loadgo.notation.figures import capitalized, digits, number, people, seconds, share
+from loadgo.notation.figures import as_code, capitalized, digits, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
 from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.narrowing import Narrowing
@@ -342,7 +342,8 @@ def _verdict_in_words(verdict: TargetVerdict) -> str:
     command = f"({target.command})" if target.command and target.measure != "busy" else ""
     if verdict.value is None:
         slow = share(verdict.slow_share.value if verdict.slow_share else math.nan)
-        return f"{slow} of {target.command or 'all'} take longer than {seconds(target.limit)}"
+        lines = f"{as_code(target.command)} lines" if target.command else "all lines"
+        return f"{slow} of {lines} take longer than {seconds(target.limit)}"
     name = f"{target.command} busy" if target.measure == "busy" else f"{target.measure}{command}"
     shown, interval = format_measure(target, verdict.value.value), verdict.value.interval
     if interval is None:

@@ -148,7 +148,7 @@ def _users_in_words(points: list[LoadPoint]) -> str:
 def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
     models = capacity.models
     if models is None:
-        return [("Models", "None: no point is valid and steady.")] if capacity.points else []
+        return [("Models", "None: no number of users has trials that are valid and steady.")] if capacity.points else []
     notes = []
     if models.demands:
         notes.append(
@@ -164,7 +164,7 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
             (
                 "Mean values",
                 "a queueing model with the service demands of the table above. Its interval comes from the smallest "
-                "and the largest demand of a point.",
+                "and the largest demand that was measured.",
             )
         )
     if models.law is not None:
@@ -175,8 +175,9 @@ def _model_notes(capacity: Capacity) -> list[tuple[str, str]]:
         notes.append(
             (
                 "Error",
-                "the largest error of a model at a measured point. The last error is that of the response at the point "
-                "with the most users, when the model is made without it. * marks numbers beyond the measured points.",
+                "the largest error of a model at a measured number of users. The last error is that of the response "
+                "with the most of them, when the model is made without these trials. * marks larger numbers than were "
+                "measured.",
             )
         )
     for model_target in models.asked:
@@ -209,7 +210,11 @@ def _law_in_words(fitted: FittedLaw) -> str:
         parts.append(f"{in_words([names[name] for name in undetermined])} not determined by these runs")
     peak = f"peak {digits(law.peak)}/s with {digits(law.peak_users)} users" if law.beta else "no peak"
     peak = "; no peak is determined, either" if undetermined else f"; {peak}"
-    exact = "" if fitted.freedom else " There are no intervals: the curve has as many parameters as points."
+    exact = (
+        ""
+        if fitted.freedom
+        else " There are no intervals: the curve has as many parameters as numbers of users were measured."
+    )
     return f"a curve through the throughputs alone: {', '.join(parts)}{peak}.{exact}"
 
 

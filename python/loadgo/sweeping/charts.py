@@ -31,7 +31,7 @@ _HEIGHT_PX = 320
 
 @quick_drawing()
 def sweep_charts(sweep: Sweep) -> list[Chart]:
-    """The chart of the measure; none without points that have it."""
+    """The chart of the measure; none without simulations that have it."""
     rows = _rows(sweep)
     if not rows:
         return []
@@ -40,14 +40,14 @@ def sweep_charts(sweep: Sweep) -> list[Chart]:
     frame = safe(pl.DataFrame([row for row in rows if row["series"] in shown], schema_overrides=_ENDS))
     over_users = frame["users"].null_count() == 0
     left_out = len(names) - len(shown)
-    caption = "Points have their 95 % intervals." if frame["low"].count() else ""
+    caption = "Each mean over the seeds has its 95 % interval." if frame["low"].count() else ""
     if left_out:
         caption += (
             f" Shown are the lines with the smallest and the largest figures, of {len(names)}; the table has all."
         )
     without = sweep.points_without(sweep.measure)
     if without:
-        caption += f" {counted(without, 'point')} of {number(sweep.points)} without this figure are left out."
+        caption += f" {number(without)} of {counted(sweep.points, 'simulation')} without this figure are left out."
     drawing = _lines(frame, sweep, shown) if over_users else _bars(frame, sweep)
     heading = {"throughput": "Throughput", "busy": "Processors' busy time"}.get(sweep.measure)
     return [chart_of("sweep", heading or f"Response time: {sweep.measure}", caption.strip(), drawing, _HEIGHT_PX)]

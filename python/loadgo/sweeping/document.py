@@ -15,7 +15,7 @@ from loadgo.sweeping.words import (
     having_in_words,
     interval_in_words,
     lack_in_words,
-    points_in_words,
+    simulations_in_words,
     users_in_words,
     value_in_words,
 )
@@ -67,7 +67,7 @@ def sweep_document(sweep: Sweep) -> Document:
 
 
 def _about(sweep: Sweep) -> str:
-    """The load, the machines, which are simulated, and the conditions of each point."""
+    """The load, the machines, which are simulated, and the conditions of each simulation."""
     machines = f"{', '.join(_machines(sweep))} (simulated)"
     load = f"{machines}, without a script" if sweep.script is None else f"{sweep.script} on {machines}"
     return f"{load}; {sweep.conditions}" if sweep.conditions else load
@@ -80,9 +80,9 @@ def _machines(sweep: Sweep) -> list[str]:
 def _warnings(sweep: Sweep) -> tuple[str, ...]:
     warnings = list(sweep.fit_warnings)
     if sweep.stopped:
-        warnings.append(f"The sweep was stopped: {points_in_words(sweep)} are done. The same command goes on.")
+        warnings.append(f"The sweep was stopped: {simulations_in_words(sweep)} are done. The same command goes on.")
     if sweep.bad:
-        warnings.append(f"{counted(sweep.problem_count, 'point')} could not be computed: {sweep.problems[0]}")
+        warnings.append(f"{counted(sweep.problem_count, 'simulation')} could not be run: {sweep.problems[0]}")
     if sweep.points_without(sweep.measure) < sweep.points - sweep.problem_count:
         warnings += filter(None, [lack_in_words(sweep)])
     return tuple(warnings)
@@ -107,7 +107,7 @@ def _trust(sweep: Sweep) -> str:
     if one_seed:
         against.append("each configuration has one seed, so its interval is from the scatter within one run")
     grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]
-    grounds += [] if sweep.bad or sweep.stopped else ["all points are computed"]
+    grounds += [] if sweep.bad or sweep.stopped else ["all simulations are done"]
     evidence = Evidence(tuple(against), tuple(grounds), A_MODEL)
     return trust_in_words(evidence, is_warned=bool(_warnings(sweep)))
 
@@ -130,21 +130,22 @@ def _error_notes(sweep: Sweep) -> list[str]:
     ]
     if any(figure.never for row in figures for figure in row.values()):
         notes.append(
-            "never, in 1 of 4 points: in one of four simulations so many lines had no answer that the quantile has no "
-            "time (more than a tenth for p90). Errors are the mean of all points, which may be less."
+            "never, in 1 of 4 simulations: in one of them so many lines had no answer that the quantile has no time "
+            "(more than a tenth for p90). Errors are the mean over all simulations, which may be less."
         )
     return notes
 
 
 def _notes(sweep: Sweep) -> list[str]:
-    notes = [f"{points_in_words(sweep)}: simulations of one configuration with one seed; in {sweep.folder}."]
+    notes = [f"are what the files call the simulations, each of one configuration with one seed; in {sweep.folder}."]
     computed = sweep.points - sweep.problem_count
     if sweep.repeated:
         notes.append(f"{counted(sweep.repeated, 'batch').replace('batchs', 'batches')} computed again: a worker ended.")
     lacking = [name for name in _SPARE_COLUMNS if name != sweep.measure and _is_known(name, sweep.configurations)]
-    having = [f"{name} in {number(computed - without)}" for name in lacking if (without := sweep.points_without(name))]
+    lacks = {name: without for name in lacking if (without := sweep.points_without(name))}
+    having = [f"{name} (in {number(computed - without)})" for name, without in lacks.items()]
     if having:
-        notes.append(f"Not known in all of the {counted(computed, 'computed point')}: {', '.join(having)} alone.")
+        notes.append(f"Figures that not all of the {counted(computed, 'simulation')} have: {', '.join(having)}.")
     notes.append("Intervals are of 95 %: from the scatter of the seeds, or with one seed from that of its run.")
     return notes
 
@@ -159,7 +160,7 @@ def _tables(sweep: Sweep) -> list[Table]:
     for key in rows[0].settings:
         columns.append(Column(key, tuple(row.settings[key] for row in rows), kind="name"))
     columns.append(Column("users", tuple(users_in_words(row.users) for row in rows)))
-    columns.append(Column("points", tuple(number(row.points) for row in rows), spare=6))
+    columns.append(Column("seeds", tuple(number(row.points) for row in rows), spare=6))
     columns += [_values(main, rows), _intervals(main, rows)]
     if any(row.points_without(main) for row in rows):
         columns.append(Column(f"have {main}", tuple(having_in_words(row, main) for row in rows)))

@@ -150,7 +150,7 @@ class _GridTable:
         self._check_load(script)
         if grid.point_count > MOST_POINTS:
             raise self._mistake(
-                "seeds", f"the grid has {grid.point_count:,} points; at most {MOST_POINTS:,}: divide it"
+                "seeds", f"the grid has {grid.point_count:,} simulations; at most {MOST_POINTS:,}: divide it"
             )
         return grid
 
@@ -253,7 +253,7 @@ class _GridTable:
     def _batch(self) -> int | None:
         batch = self._table.get("batch")
         if batch is not None and (type(batch) is not int or batch < 1):
-            raise self._mistake("batch", "batch is a number of points, from 1: write batch = 100")
+            raise self._mistake("batch", "batch is a number of simulations, from 1: write batch = 100")
         return batch
 
     def _load(self) -> dict[str, Any]:

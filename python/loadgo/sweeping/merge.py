@@ -125,7 +125,7 @@ def _incomplete(folders: Sequence[_PartFolder], grid: Grid) -> list[str]:
         batches = folder.part.batches(grid.batch_count)
         done = done_batches(folder.path, batches)
         if len(done) < len(batches):
-            points = f"{points_in(grid, done):,} of {points_in(grid, batches):,} points"
+            points = f"{points_in(grid, done):,} of {points_in(grid, batches):,} simulations"
             problems.append(f"{folder.path}, part {folder.part}, has {points}: run that part again, and it goes on")
     return problems
 

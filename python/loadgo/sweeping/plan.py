@@ -56,9 +56,9 @@ class BatchTask:
 
     @property
     def name(self) -> str:
-        """The points of the batch in words."""
+        """The simulations of the batch in words."""
         first, last = self.points[0].index, self.points[-1].index
-        return f"point {first}" if first == last else f"points {first} to {last}"
+        return f"simulation {first}" if first == last else f"simulations {first} to {last}"
 
 
 @dataclass(frozen=True)

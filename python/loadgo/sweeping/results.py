@@ -123,6 +123,6 @@ def damage_named(folder: Path) -> Iterator[None]:
                 pl.read_parquet(path, glob=False)
             except (pl.exceptions.PolarsError, OSError) as damage:
                 raise BadRun(
-                    f"cannot read {path}: {damage}. Remove the file, and the same sweep computes its points again"
+                    f"cannot read {path}: {damage}. Remove the file, and the same sweep runs its simulations again"
                 ) from error
         raise

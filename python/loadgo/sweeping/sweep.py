@@ -45,7 +45,7 @@ def sweep(
     out: str | Path | None = None,
     progress: ReportProgress | None = None,
 ) -> Sweep:
-    """Simulates all points of a grid: machines, settings, numbers of users and seeds, in all combinations.
+    """Runs all simulations of a grid: machines, settings, numbers of users and seeds, in all combinations.
 
         result = loadgo.sweep("grid.toml", workers=8)
         print(result.in_words, result.frame())
@@ -81,8 +81,8 @@ def sweep(
         raise BadArgument("`out` is empty: name a folder, or leave it out").about("out")
     if not chosen_part.batches(plan.grid.batch_count):
         raise BadArgument(
-            f"`part={part}` has no points, since the grid has {plan.grid.batch_count} batches: divide it into fewer "
-            "parts, or set a smaller `batch`"
+            f"`part={part}` has no simulations, since the grid has {plan.grid.batch_count} batches: divide it into "
+            "fewer parts, or set a smaller `batch`"
         ).about("part")
     with work_in(folder), catch_stop_signals() as stop:
         open_folder(folder, plan.identity, chosen_part)
@@ -116,7 +116,7 @@ def _compute_missing(plan: SweepPlan, folder: Path, part: SweepPart, crew: _Crew
         try:
             return run_tasks(plan.tasks(missing), compute_batch, workers, writer.keep, stop)
         except WorkersEnded as error:
-            raise Refused(f"{error}; the points so far are kept, and the same call goes on") from error
+            raise Refused(f"{error}; the results so far are kept, and the same call goes on") from error
 
 
 def sweep_of(

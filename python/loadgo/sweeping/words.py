@@ -21,8 +21,8 @@ MEASURE_NAMES = {
 
 def answer(sweep: Sweep) -> str:
     """The answer in one sentence: where the measure is least, and where it is greatest or has no time."""
-    axes = axes_in_words(sweep.configurations)
-    done = f"{points_in_words(sweep)}{f' ({axes})' if axes else ''}"
+    made_of = ": ".join(filter(None, (_division(sweep.configurations), axes_in_words(sweep.configurations))))
+    done = f"{simulations_in_words(sweep)}{f' ({made_of})' if made_of else ''}"
     measured = [configuration for configuration in sweep.configurations if sweep.measure in configuration.figures]
     if not measured:
         remedy = ": lengthen the simulations, or choose another measure" if sweep.points else ""
@@ -45,15 +45,28 @@ def answer(sweep: Sweep) -> str:
     )
 
 
-def points_in_words(sweep: Sweep) -> str:
-    """The points that are done."""
-    points = f"{sweep.points_expected:,} point{'' if sweep.points_expected == 1 else 's'}"
-    points = points if sweep.points == sweep.points_expected else f"{sweep.points:,} of {points}"
-    return f"Part {sweep.part}, {points}" if sweep.part else points
+def simulations_in_words(sweep: Sweep) -> str:
+    """The simulations that are done."""
+    simulations = counted(sweep.points_expected, "simulation")
+    if sweep.points != sweep.points_expected:
+        simulations = f"{number(sweep.points)} of {simulations}"
+    return f"Part {sweep.part}, {simulations}" if sweep.part else simulations
+
+
+def _division(configurations: Sequence[Configuration]) -> str:
+    """The numbers of configurations and seeds that make the simulations; empty with one seed."""
+    counts = {configuration.points for configuration in configurations}
+    seeds = max(counts, default=0)
+    if seeds <= 1:
+        return ""
+    if len(configurations) == 1:
+        return f"1 configuration, {counted(seeds, 'seed')}"
+    most = "" if len(counts) == 1 else "at most "
+    return f"{counted(len(configurations), 'configuration')}, {most}{counted(seeds, 'seed')} each"
 
 
 def axes_in_words(configurations: Sequence[Configuration]) -> str:
-    """The axes along which the points differ, each with its values or its range, and the number of seeds."""
+    """The axes along which the configurations differ, each with its values or its range."""
     machines = list(dict.fromkeys(one.machine for one in configurations))
     axes = [f"machines {_range_in_words(machines)}"] if len(machines) > 1 else []
     for key in dict.fromkeys(key for one in configurations for key in one.settings):
@@ -61,8 +74,6 @@ def axes_in_words(configurations: Sequence[Configuration]) -> str:
         axes += [f"{key} {_range_in_words(values)}"] if len(values) > 1 else []
     users = sorted({one.users for one in configurations if one.users is not None})
     axes += [f"users {_range_in_words([number(count) for count in users])}"] if len(users) > 1 else []
-    seeds = max((one.points for one in configurations), default=0)
-    axes += [f"{counted(seeds, 'seed')} each"] if seeds > 1 else []
     return "; ".join(axes)
 
 
@@ -82,7 +93,7 @@ def _figure_at(configuration: Configuration, measured: Sequence[Configuration], 
     figure = configuration.figures[measure]
     remarks = [interval_in_words(measure, figure)]
     if figure.points < configuration.points:
-        remarks.append(f"from {having_in_words(configuration, measure)} points")
+        remarks.append(f"from {having_in_words(configuration, measure)} simulations")
     in_brackets = "; ".join(filter(None, remarks))
     value = value_in_words(measure, figure.value)
     return f"{value}{f' ({in_brackets})' if in_brackets else ''} {_where([configuration], measured)}"
@@ -113,13 +124,13 @@ def _where(configurations: Sequence[Configuration], measured: Sequence[Configura
 
 
 def having_in_words(configuration: Configuration, measure: str) -> str:
-    """How many points of a configuration have a figure, such as `3 of 20`."""
+    """How many simulations of a configuration have a figure, such as `3 of 20`."""
     having = configuration.figures[measure].points if measure in configuration.figures else 0
     return f"{number(having)} of {number(configuration.points)}"
 
 
 def lack_in_words(sweep: Sweep) -> str:
-    """How many points do not have the measure; empty if all have it."""
+    """How many simulations do not have the measure; empty if all have it."""
     without = sweep.points_without(sweep.measure)
     if not without:
         return ""
@@ -127,7 +138,8 @@ def lack_in_words(sweep: Sweep) -> str:
     rows = (
         f"; {counted(having_none, 'configuration')} {'has' if having_none == 1 else 'have'} none" if having_none else ""
     )
-    lacking = f"{counted(without, 'point')} of {number(sweep.points)} {'has' if without == 1 else 'have'} no figure"
+    of = f"{number(without)} of {counted(sweep.points, 'simulation')}"
+    lacking = f"{of} {'has' if without == 1 else 'have'} no figure"
     return (
         f"{lacking} for {MEASURE_NAMES[sweep.measure]}, and the means leave them out{rows}. "
         "Longer simulations have more figures."
@@ -150,9 +162,9 @@ def value_in_words(measure: str, value: float | None) -> str:
 
 
 def interval_in_words(measure: str, figure: SweepFigure) -> str:
-    """The interval of a figure; for one without a time, in how many points it has none; empty without either."""
+    """The interval of a figure; for one without a time, in how many simulations it has none; empty without either."""
     if figure.never and figure.points > 1:
-        return f"in {number(figure.never)} of {number(figure.points)} points"
+        return f"in {number(figure.never)} of {counted(figure.points, 'simulation')}"
     if figure.interval is None:
         return ""
     return joined(*(value_in_words(measure, end) for end in (figure.interval.low, figure.interval.high)))

@@ -125,7 +125,7 @@ def _first(warnings: Sequence[str], verb: str) -> list[str]:
 def _answer_sentence(breakdown: Apart) -> str:
     """The cost of an amount of data at each end; with several methods, of the cheapest and the most expensive one."""
     amount, sentences = _priced_amount(breakdown), []
-    for direction, verb in (("s", "sending"), ("r", "receiving"), ("b", "moving, both ways together,")):
+    for direction, verb in (("s", "sending"), ("r", "receiving"), ("b", "moving (sent and received)")):
         costs = {
             name: amount.cost(group, breakdown.prices)
             for row_direction, name, group in _transfer_groups(breakdown)
@@ -299,7 +299,9 @@ def _ends_table(ends: Sequence[Ends]) -> Table:
             Column("95 %", tuple(between(end.receives.interval) for end in ends)),
             Column(
                 "compared",
-                tuple(f"{end.compared} {'sizes' if end.alike else 'at least, all together'}" for end in ends),
+                tuple(
+                    f"{end.compared} sizes" if end.alike else f"at least {end.compared}, of all sizes" for end in ends
+                ),
                 spare=1,
             ),
         ),

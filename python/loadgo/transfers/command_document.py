@@ -8,7 +8,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, digits, money, price_of, rate, seconds
+from loadgo.notation.figures import NOT_MEASURED, as_code, digits, money, price_of, rate, seconds
 from loadgo.transfers.command import UNIX_SOCKETS, CommandTransfer, NetworkInterrupts
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.prices import Prices, printed_amounts
@@ -55,13 +55,13 @@ def command_json(transfer: CommandTransfer, prices: Prices) -> str:
 
 
 def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
-    moved = transfer.moved
+    moved, name = transfer.moved, as_code(transfer.name)
     used = f"used {seconds(transfer.cpu_s)} of processor time"
     if moved is None:
-        return f"{transfer.name} {used}; what its sockets moved is not known."
+        return f"{name} {used}; what its sockets moved is not known."
     if not transfer.kinds:
-        return f"{transfer.name} {used}, and opened no socket that moved anything."
-    sentence = f"{transfer.name} sent {moved.sent:,} bytes and received {moved.received:,}"
+        return f"{name} {used}, and opened no socket that moved anything."
+    sentence = f"{name} sent {moved.sent:,} bytes and received {moved.received:,}"
     if not transfer.bytes:
         return f"{sentence}: it {used}."
     gigabyte = transfer.cost(prices.cpu_hour, BITS_PER_GIGABYTE)
@@ -78,14 +78,14 @@ def _answer_sentence(transfer: CommandTransfer, prices: Prices) -> str:
 
 
 def _warnings(transfer: CommandTransfer) -> list[str]:
-    warnings = []
+    warnings, name = [], as_code(transfer.name)
     if transfer.run.signal is not None:
         names_by_signal = {number.value: number.name for number in signal.Signals}
         warnings.append(
-            f"{transfer.name} was killed by {names_by_signal.get(transfer.run.signal, f'signal {transfer.run.signal}')}"
+            f"{name} was killed by {names_by_signal.get(transfer.run.signal, f'signal {transfer.run.signal}')}"
         )
     elif transfer.run.exit_status:
-        warnings.append(f"{transfer.name} ended with exit status {transfer.run.exit_status}")
+        warnings.append(f"{name} ended with exit status {transfer.run.exit_status}")
     if transfer.unsent:
         warnings.append(
             f"{transfer.unsent} of its connections still had bytes to send 5 s after its end, which are not counted"

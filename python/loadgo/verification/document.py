@@ -59,10 +59,14 @@ def _warnings(verification: Verification) -> tuple[str, ...]:
 def answer(verification: Verification) -> str:
     """A sentence: whether the run holds, and how many checks were made."""
     counts = Counter(check.verdict for check in verification.checks)
-    unknown = f", and {_unknown_in_words(verification)} cannot be made" if counts["not checkable"] else ""
+    unknown = f"; {_unknown_in_words(verification)} cannot be made" if counts["not checkable"] else ""
     if verification.holds:
-        held = counts["holds"]
-        return f'Run "{plain(verification.run)}": {counted(held, "check")} {"holds" if held == 1 else "hold"}{unknown}.'
+        passed = (
+            f"{counted(counts['holds'], 'check')} passed, none failed"
+            if unknown
+            else f"all {counts['holds']} checks passed"
+        )
+        return f'Run "{plain(verification.run)}" holds: {passed}{unknown}.'
     failed = counts["broken"]
     return f'Run "{plain(verification.run)}" does not hold: {failed} of {len(verification.checks)} checks failed.'
 

@@ -77,5 +77,5 @@ def _hosts(facts: RunFacts) -> VerifiedPoint:
     tolerated = [name for name, lost in facts.lost_hosts.items() if lost.tolerated]
     found = f"lost: {in_words(missed)}" if missed else "none was lost"
     if tolerated and not missed:
-        found = f"lost, as the run was to allow: {in_words(tolerated)}"
-    return _rule("no host is lost that must not be", not missed, found)
+        found = f"lost, as `--without-lost` allows: {in_words(tolerated)}"
+    return _rule("no host is lost, but for those that the run may lose", not missed, found)

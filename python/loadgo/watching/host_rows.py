@@ -36,7 +36,7 @@ def host_lines(window: WatchWindow) -> list[str]:
         return []
     heading = f"{'host':<{_NAME_CHARS}}{'count':>7}{'p50':>9}{'p90':>9}{'busy':>8}{'queue':>7}{'memory':>8}"
     rough = [
-        f"clock of {plain(host.name)} within {duration(host.bound_ns or 0)} only: its meters may be of other moments"
+        f"clock of {plain(host.name)} known to {duration(host.bound_ns or 0)} only: its meters may be of other moments"
         for host in window.hosts
         if host.is_roughly_placed
     ]

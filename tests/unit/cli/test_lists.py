@@ -205,7 +205,10 @@ SOME_ABILITIES = AbilityList(
 
 
 def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
-    assert ability_answer(SOME_ABILITIES) == "3 of loadgo's 5 abilities are available here; 1 not here, 1 in part."
+    assert (
+        ability_answer(SOME_ABILITIES)
+        == "3 of loadgo's 5 abilities are available here; 1 is missing, 1 is there in part."
+    )
     assert ability_answer(SOME_ABILITIES[:1]) == "All of loadgo's 1 abilities are available here."
     there = AbilityList(SOME_ABILITIES, "on ssh://far", ("timers",))
     assert ability_answer(there).startswith("3 of the 5 abilities that loadgo uses there are available on ssh://far;")
@@ -213,7 +216,7 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[:8] == [
-        "3 of loadgo's 5 abilities are available here; 1 not here, 1 in part.",
+        "3 of loadgo's 5 abilities are available here; 1 is missing, 1 is there in part.",
         "",
         "Missing",
         "· swap: not here",
@@ -243,15 +246,15 @@ def test_the_doctor_of_several_hosts_says_which_lack_what() -> None:
     assert abilities.unreached == ("cedar",)
     lines = str(abilities.report("text", width=300)).splitlines()
     assert lines[0] == (
-        "All abilities that loadgo uses there are available on 0 of the 3 hosts of hosts.toml: cedar cannot be used, "
-        "ash and birch lack something."
+        "None of the 3 hosts of hosts.toml has everything that loadgo uses there: "
+        "cedar cannot be used, ash and birch lack something."
     )
     assert lines[3].startswith("· swap: not on ash and birch")
     assert f"· {REACHED_ABILITY}: not on cedar" in lines
     assert "    why: ssh://cedar: no connection" in lines
     assert "· timers: in part on birch" in lines
     well = AbilityList([replace(SOME_ABILITIES[0], host=host) for host in ("ash", "birch")], "on the 2 hosts of h.toml")
-    assert ability_answer(well) == "All abilities that loadgo uses there are available on the 2 hosts of h.toml."
+    assert ability_answer(well) == "All 2 hosts of h.toml have everything that loadgo uses there."
 
 
 def test_the_doctor_in_full_says_how() -> None:
@@ -314,7 +317,7 @@ def test_the_p90_of_a_busy_host_has_a_mark_where_the_remarks_have_no_room(monkey
     assert isinstance(table, Table)
     (p90,) = [column for column in table.columns if column.heading == "p90"]
     assert p90.cells == ("30.6 ms *", "12.0 ms", "few")
-    assert document.answer.endswith(" One run is of a host busy with other things: the p90 has the mark *.")
+    assert document.answer.endswith(" One run was disturbed by other work on the host: the p90 has the mark *.")
 
 
 def test_one_row_is_one_row() -> None:

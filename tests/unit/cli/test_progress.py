@@ -216,13 +216,15 @@ def test_in_a_terminal_the_line_changes_and_is_gone_at_the_end(tmp_path: Path, c
 
 def test_a_sweep_that_goes_on_counts_the_time_left_by_its_new_points_alone() -> None:
     begun = {"points": 500, "points_expected": 1000, "points_before": 500}
-    assert sweep_line(begun, 0.0, 79) == "sweeping  [██████      ]  500 of 1,000 points  at 0:00"
+    assert sweep_line(begun, 0.0, 79) == "sweeping  [██████      ]  500 of 1,000 simulations  at 0:00"
     later = begun | {"points": 600}
-    assert sweep_line(later, 10.0, 79) == ("sweeping  [███████▎    ]  600 of 1,000 points  about 0:40 left  at 0:10")
-    assert sweep_line(later, 10.0, 40) == "600 of 1,000 points  about 0:40 left"
-    assert sweep_line(later, 10.0, 30) == "600 of 1,000 points"
+    assert sweep_line(later, 10.0, 79) == (
+        "sweeping  [███████▎    ]  600 of 1,000 simulations  about 0:40 left  at 0:10"
+    )
+    assert sweep_line(later, 10.0, 45) == "600 of 1,000 simulations  about 0:40 left"
+    assert sweep_line(later, 10.0, 30) == "600 of 1,000 simulations"
     assert sweep_line({"points": 0, "points_expected": 0, "points_before": 0}, 0.0, 79).endswith(
-        "0 of 0 points  at 0:00"
+        "0 of 0 simulations  at 0:00"
     )
 
 

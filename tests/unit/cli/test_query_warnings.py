@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NoReturn
 
+import loadgo
 import pytest
+from jsonschema import Draft202012Validator
 from loadgo.cli.app import app
 from loadgo.measures import run_warnings
 from loadgo.records.runs import RecordedRun, RunList
@@ -23,10 +26,23 @@ def test_a_query_says_the_warnings_of_its_run_on_the_standard_error() -> None:
     assert "The host was busy with other things" in answer.stderr
 
 
+def test_the_json_of_a_query_has_the_warnings_of_its_run_as_every_other_format_has() -> None:
+    asked = ["query", SQL, str(REPORTED / "damaged"), "--format", "json"]
+    answer = CliRunner().invoke(app, asked)
+    members = json.loads(answer.stdout)
+    assert list(members) == ["format", "warnings", "rows"]
+    assert any(warning.startswith("The run was cut off (loadgo was killed") for warning in members["warnings"])
+    assert [f"loadgo: {warning}" for warning in members["warnings"]] == answer.stderr.splitlines()
+    assert members["rows"] == [{"n": members["rows"][0]["n"]}]
+    Draft202012Validator(loadgo.schema("query")).validate(members)
+
+
 def test_a_query_of_a_good_run_says_nothing_else() -> None:
     answer = CliRunner().invoke(app, ["query", SQL, str(REPORTED / "live-exact")])
     assert answer.exit_code == 0
     assert answer.stderr == ""
+    answer = CliRunner().invoke(app, ["query", SQL, str(REPORTED / "live-exact"), "--format", "json"])
+    assert json.loads(answer.stdout)["warnings"] == []
 
 
 def test_one_run_with_one_interaction_is_said_in_the_singular() -> None:

@@ -62,8 +62,14 @@ def test_good_and_virtual_processor_time_contradict_their_own_definitions(machin
 
 def test_the_process_that_died_is_marked_wherever_the_side_is_named(machines: Comparison) -> None:
     page = machines.report(width=100)
-    assert "A: csr-rfc-20:645 †" in page
+    assert "A: csr-rfc-20:645 (in part extrapolated), as printed: " in " ".join(page.split())
     assert "one of twenty processes ended approximately 80% through the script" in " ".join(page.split())
+
+
+def test_a_printed_date_and_a_time_of_day_are_no_two_conditions_called_time(machines: Comparison) -> None:
+    names = [condition.name for condition in machines.conditions]
+    assert {"date", "time of day"} <= set(names)
+    assert not {"Time", "time"} & set(names)
 
 
 def test_faults_are_told_as_how_many_and_how_long(machines: Comparison) -> None:

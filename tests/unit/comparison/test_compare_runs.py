@@ -189,11 +189,14 @@ def test_what_is_extrapolated_is_marked_everywhere(room: Path, dead: Side) -> No
     comparison = of_sides(side_of(ran(room, 1)), dead)
     page = comparison_document(comparison)
     assert any("user 7 died 67 % through the script" in warning for warning in page.warnings)
-    assert "dead †" in page.about[1]
+    assert "dead (in part extrapolated), " in page.about[1]
     text = comparison.report(width=120)
     marked = [line for line in text.splitlines() if "†" in line and "sub-total, pass 3" in line]
     assert marked
     assert not [line for line in text.splitlines() if "†" in line and "sub-total, pass 1" in line]
+    assert "†: with interactions that are extrapolated for a user who died." in text
+    alone = of_sides(side_of(ran(room, 1)), side_of(ran(room, 1)))
+    assert "†" not in alone.report(width=120)
 
 
 def test_records_that_contradict_each_other_are_found(room: Path) -> None:

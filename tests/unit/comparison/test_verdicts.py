@@ -131,22 +131,22 @@ def test_the_headline_names_the_commands_that_surely_differ_in_both_directions()
     found = headline(comparison)
     sentence = next(text for text in found.split(". ") if text.startswith("By command, response is "))
     worse, better = sentence.split(", and ")
-    assert worse.startswith("By command, response is worse in compile (+8")
-    assert better.startswith("better in run (−4")
+    assert worse.startswith("By command, response is worse in `compile` (+8")
+    assert better.startswith("better in `run` (−4")
     assert "edit" not in sentence
     assert sentence in json.loads(comparison_json(comparison))["answer"]
 
 
 def test_a_change_of_every_command_is_told_in_a_few_words() -> None:
-    assert "response is worse in all 3 commands, most in run (+" in headline(
+    assert "response is worse in all 3 commands, most in `run` (+" in headline(
         compared({"edit": 1.5, "compile": 1.6, "run": 2.5})
     )
 
 
 def test_one_live_run_a_side_names_commands_by_their_change_within_the_runs_alone() -> None:
     found = headline(compared(SLOWER_AND_FASTER, kind="host"))
-    assert "By command, within the runs alone, response is lower in run (−4" in found
-    assert "and higher in compile (+8" in found
+    assert "By command, within the runs alone, response is lower in `run` (−4" in found
+    assert "and higher in `compile` (+8" in found
     assert "so this is no verdict" in found
     assert not {"better", "worse"} & set(found.replace(",", " ").split())
 
@@ -305,8 +305,8 @@ def test_a_table_with_a_large_change_has_factors_and_so_has_its_headline() -> No
     table = next(one for one in comparison_tables(comparison) if one.title == "Response time")
     changes = next(column for column in table.columns if column.heading == "change").cells
     assert all(cell.startswith("×") for cell in changes), changes
-    assert "compile (×" in headline(comparison)
-    assert "run (×0.5" in headline(comparison)
+    assert "`compile` (×" in headline(comparison)
+    assert "`run` (×0.5" in headline(comparison)
     assert "%" not in document.answer.partition("(")[2].partition(")")[0]
 
 

@@ -44,7 +44,7 @@ def test_a_charge_that_is_small_on_one_side_alone_is_of_a_million_interactions_t
 
 def test_dear_prices_are_of_one_interaction_and_of_the_run() -> None:
     text = str(loadgo.cost(SIMULATED).report("text", width=160))
-    assert "together" in text
+    assert "in all" in text.partition("By command")[2]
     assert "an interaction" in text
     assert "1,000,000" not in text
 

@@ -138,7 +138,7 @@ def test_a_command_that_was_never_answered_is_said_to_be_unknown(room: Path) -> 
     silent = pl.when(pl.col("command").cast(pl.String) == "ls").then(pl.lit("timeout")).otherwise(pl.col("outcome"))
     fitted = fit(spoilt(room, "silent", outcome=silent.cast(pl.Categorical)))
     assert any(
-        "of ls was answered and metered, so the machine has no such command" in warning for warning in fitted.warnings
+        "of `ls` was answered and metered, so the machine has no such command" in warning for warning in fitted.warnings
     )
 
 

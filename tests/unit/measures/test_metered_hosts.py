@@ -37,8 +37,10 @@ def test_the_host_that_is_busy_is_named_with_the_difference_and_the_program() ->
     assert busy.value == pytest.approx(0.8, abs=0.05)
     words = answer(summarize(metered_fleet(BUSY_CEDAR), phases="all"))
     assert "cedar surely differs from the others: its processors were" in words
-    assert re.search(r"those of the others 3\S+ % \(4\S+ to 5\S+ points more\)", words), "per cent is no ratio"
-    assert "Most was used there by on-cedar" in words
+    assert re.search(r"those of the others 3\S+ % \(4\S+ to 5\S+ percentage points more\)", words), (
+        "per cent is no ratio"
+    )
+    assert "Most processor time there was used by `on-cedar` (" in words
 
 
 def test_what_comes_upon_all_hosts_at_once_is_no_difference() -> None:

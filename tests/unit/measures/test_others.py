@@ -128,7 +128,7 @@ def test_the_busy_programs_of_another_host_are_told_where_nobody_knows_whose_the
     assert summary.other_work is None
     assert warnings(summary) == []
     (note,) = (text for label, text in fine_print(summary) if label == "Neighbours")
-    assert note.startswith("The programs that used most of the processors' time of ssh://far: cc1 20.0 %.")
+    assert note.startswith("The programs that used most of the processors' time of ssh://far: `cc1` 20.0 %.")
     assert not [label for label, _ in fine_print(summarize(far_run(0.05, usage=False))) if label == "Neighbours"]
 
 

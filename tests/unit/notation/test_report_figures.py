@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadgo.notation.figures import (
+    as_code,
     counted,
     duration,
     interval,
@@ -17,6 +18,21 @@ from loadgo.notation.figures import (
     with_usual_times,
 )
 from loadgo.stats.quantiles import Quantile
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("run", "`run`"),
+        ("git status", "`git status`"),
+        ("", "“”"),
+        (" ls", "“ ls”"),
+        ("libc.so`0x1234", "“libc.so`0x1234”"),
+        ("a\nb\x1b[31m", "`a�b�[31m`"),
+    ],
+)
+def test_a_name_in_a_sentence_is_code_and_one_that_code_cannot_hold_is_quoted(name: str, shown: str) -> None:
+    assert as_code(name) == shown
 
 
 def test_one_is_not_many() -> None:

@@ -54,7 +54,7 @@ def test_functions_of_a_file_without_symbols_are_one_in_every_format() -> None:
     assert [line.split() for line in table.splitlines() if "no symbols (" in line] == [
         ["no", "symbols", "(libz.so.1)", "libz.so.1", "90", "100.0", "%", "90"]
     ]
-    assert "no symbols  all functions of that file together: it was stripped of their names" in table
+    assert "no symbols all functions of that file in one row: it was stripped of" in " ".join(table.split())
     assert folded(clock_profile) == "gzip;no symbols (libz.so.1) 90\n"
     frames = json.loads(speedscope(clock_profile))["shared"]["frames"]
     assert [frame["name"] for frame in frames] == ["gzip", "no symbols (libz.so.1)"]

@@ -42,9 +42,10 @@ def answers(profile: Profile) -> list[str]:
 
 def test_the_answer_names_what_takes_the_most_and_what_has_no_name() -> None:
     assert answers(MIXED) == [
-        "prime takes the most: 60.0 % ± 3.1 % of the samples. Of the functions with a name, the one with the most is "
-        "divide<int>(long): 60.0 %.",
-        "Programs 72.0 %, kernel 28.0 %. 10.0 % without a function's name and 2.0 % without a known mapping.",
+        "`prime` takes the most: 60.0 % ± 3.1 % of the samples. Of the functions with a name, the one with the most "
+        "is `divide<int>(long)`: 60.0 %.",
+        "Programs have 72.0 % of the samples, the kernel 28.0 %. 10.0 % have no function's name, and 2.0 % have no "
+        "known file.",
     ]
     assert profile_document(MIXED).about == (
         "Clock profile: prime 1000, 2.00 s, 1,000 samples at 1,000 Hz (about 1.00 s of processor time)",
@@ -53,14 +54,14 @@ def test_the_answer_names_what_takes_the_most_and_what_has_no_name() -> None:
 
 def test_the_answer_says_that_a_flame_graph_without_callers_is_no_call_tree() -> None:
     lone = profile_with(Stack(None, None, "a", (WORK,), 912), Stack(None, None, "a", (MAIN, COPY), 88))
-    assert answers(lone)[-1].startswith("91.2 % of the samples have no caller, so a flame graph is no call tree")
-    assert not any("no caller" in line for line in answers(MIXED)), "12 % have none"
+    assert answers(lone)[-1].startswith("Of 91.2 % of the samples the caller is not known, so the flame graph")
+    assert not any("caller" in line for line in answers(MIXED)), "12 % have none"
 
 
 def test_mappings_with_about_as_many_samples_are_not_ordered() -> None:
     close = profile_with(Stack(None, None, "a", (WORK,), 52), Stack(None, None, "a", (COPY,), 48))
     assert answers(close)[0].startswith(
-        "The samples do not tell which mapping takes the most: prime 52.0 % ± 10.0 % and the kernel 48.0 % ±"
+        "The samples do not tell which takes the most: `prime` 52.0 % ± 10.0 % and the kernel 48.0 % ±"
     )
     sure = profile_with(Stack(None, None, "a", (COPY,), 5200), Stack(None, None, "a", (WORK,), 4800))
     assert answers(sure)[0].startswith("The kernel takes the most: 52.0 % ± 1.0 %")
@@ -78,16 +79,18 @@ def test_few_samples_and_a_kernel_that_is_not_sampled_are_said() -> None:
 def test_without_samples_the_answer_is_of_page_faults_or_of_nothing() -> None:
     faults = (Segment("[heap]", None, 900, 10), Segment("/usr/bin/prime", None, 90, 0))
     assert answers(Profile("run x", 1.0, None, (), faults)) == [
-        "No sample of the clock. Of 1,000 page faults, 910 are in [heap], the most"
+        "The clock took no sample. Most page faults are in `[heap]`: 910 of 1,000."
     ]
-    assert answers(Profile("this host", 1.0, 1000, (), ())) == ["No sample of this host: nobody used the processors"]
+    assert answers(Profile("this host", 1.0, 1000, (), ())) == [
+        "The clock took no sample of this host: nobody used the processors."
+    ]
 
 
 def test_lost_samples_stand_above_the_answer() -> None:
     lost = Profile(
         "x", 1.0, 1000, MIXED.stacks, MIXED.segments, lost=((12, "samples that a full ring had no room for"),)
     )
-    assert profile_document(lost).warnings == ("lost: 12 samples that a full ring had no room for",)
+    assert profile_document(lost).warnings == ("Lost: 12 samples that a full ring had no room for.",)
 
 
 def test_samples_of_functions_without_a_name_and_without_a_mapping_are_apart() -> None:

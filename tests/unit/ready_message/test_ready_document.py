@@ -71,17 +71,19 @@ def test_the_first_line_says_how_many_runs_failed() -> None:
 def test_a_command_that_failed_is_a_warning_above_its_times_in_every_format() -> None:
     """`exit 2` at the end of a line was overlooked: the times were taken for those of a command that works."""
     failed = replace(measured_run(), exit_status=2, signal=None)
-    warning = "ls / failed (exit 2): these times are of the failure."
+    warning = "`ls /` failed (exit 2): these times are of the failure."
     alone = message(failed)
     assert alone.report().splitlines()[0] == warning
     assert json.loads(str(alone.report("json")))["warnings"][0] == warning
-    for form in ("html", "md"):
+    for form, command in (("html", "<code>ls /</code>"), ("md", "`ls /`")):
         shown = without_spans(str(alone.report(form)))
-        assert shown.index(warning) < shown.index("real 4.50 ms")
+        assert shown.index(warning.replace("`ls /`", command)) < shown.index("real 4.50 ms")
     assert "Trust: low: the warnings above say why" in " ".join(alone.report().split())
     killed = replace(measured_run(), exit_status=None, signal=9)
     some = message(measured_run(), killed).report()
-    assert " ".join(some.split()).startswith("ls / failed in 1 of 2 runs (killed by SIGKILL): the times include these.")
+    assert " ".join(some.split()).startswith(
+        "`ls /` failed in 1 of 2 runs (killed by SIGKILL): the times include these."
+    )
     assert "failed" not in message(measured_run()).report()
 
 

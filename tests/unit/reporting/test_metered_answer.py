@@ -22,9 +22,9 @@ def test_the_answer_of_a_metered_host_names_the_programs_that_used_most() -> Non
         whose_time = dataclasses.replace(summary.whose_time, processes=processes)
         return metered_answer(dataclasses.replace(summary, whose_time=whose_time))
 
-    most = " Most was used by programs named sh (45.00 %), rustc (26.30 %) and qemu (13.70 %)."
+    most = " Most processor time was used by `sh` (45.00 %), `rustc` (26.30 %) and `qemu` (13.70 %)."
     assert with_processes(*used) == f"{with_processes()}{most}"
     others = dataclasses.replace(used[0], name="loadgo")
-    told = " Most was used by programs named loadgo (45.00 %; other processes than this meter)."
+    told = " Most processor time was used by `loadgo` (45.00 %; other processes than this meter)."
     assert with_processes(others) == f"{with_processes()}{told}"
     assert with_processes(used[-1]) == with_processes()

@@ -49,16 +49,25 @@ def test_the_machines_account_is_all_of_its_time_and_has_no_laboratory_in_it(fol
     text = printed(str(folder), "--phases", "all", "--full")
     assert "does not add up" not in text
     assert "The laboratory's own time" not in text
-    assert "No time of the machine: it is metered from outside of it." in text
+    assert "It takes no time of the machine, which is simulated" in " ".join(text.split())
 
 
 def test_the_charts_of_its_meters_are_those_of_a_host(folder: Path) -> None:
     tables = loadgo.tables(folder)
     drawn = {chart.name: chart for chart in charts(summarize(tables), tables)}
-    assert {"time", "faults", "primitives", "segments", "over-time"} <= set(drawn)
+    assert {"time", "faults", "segments", "over-time"} <= set(drawn)
+    assert "primitives" not in drawn, "each operation of this machine has one length, which the table has"
     assert "interrupts" not in drawn, "all of a machine's interrupts take one time: a stripe says nothing"
     assert not {"profile", "lengths"} & set(drawn), "a machine has no profile, and tells the mean length only"
     assert drawn["segments"].heading == "Faults by command"
+
+
+def test_an_operation_that_always_takes_one_time_has_it_once_and_no_quantiles(folder: Path) -> None:
+    text = printed(str(folder), "--full")
+    table = text[text.index("What the supervisor did") :].split("\n\n")[0]
+    assert "Each of these operations always takes the same time, its CPU each." in table
+    assert "≥" not in table
+    assert "CPU each" in table.splitlines()[1]
 
 
 def test_its_time_by_user_is_that_of_the_interactions(folder: Path) -> None:

@@ -33,9 +33,9 @@ def full(run: Tables) -> str:
 def test_which_meters_were_exact_estimated_or_not_there_is_told(alone: Tables) -> None:
     text = full(alone)
     for line in (
-        "Of the exact meters, exact: total time and run queue.",
+        "Exact in the exact meters: total time and run queue.",
         "Estimated: context switches, by a clock that samples.",
-        "Not here: mappings, perf events are not permitted: run as root.",
+        "Not measured: mappings, since perf events are not permitted: run as root.",
         "2 programs did not load",
     ):
         assert line in text
@@ -47,8 +47,8 @@ def test_meters_that_are_missing_for_the_same_reason_share_a_sentence(alone: Tab
     meters = alone.conditions["meters"] | {"not_here": missing}
     cheap = dataclasses.replace(alone, conditions=alone.conditions | {"meters": meters})
     text = full(cheap)
-    assert f"Not here: faults and system calls; for each, {why}." in text
-    assert "Not here: clock profile, this kernel has no perf events." in text
+    assert f"Not measured: faults and system calls, since {why}." in text
+    assert "Not measured: clock profile, since this kernel has no perf events." in text
 
 
 def test_processes_without_a_name_are_not_called_as_the_processes_that_are_left_out(run: Tables) -> None:

@@ -131,7 +131,7 @@ def test_of_a_long_path_its_end_is_shown(summary: Summary, run: Tables) -> None:
 
 def test_what_was_asked_for_is_told_apart_by_command(summary: Summary, run: Tables) -> None:
     text = page(summary, run, top=2)
-    assert "System calls by command (of each the first 2 by time)" in text
+    assert "System calls by command (the first 2 of each, by time)" in text
     assert len(section(text, "System calls by command").splitlines()) == 3 + 2
     assert "System calls (the first 2 of 24 by time)" in text
     assert "10 others" in section(text, "Time by user")
@@ -233,7 +233,9 @@ def test_a_command_that_was_metered_is_told_first(run: Tables) -> None:
     one = run.interactions.head(1).with_columns(command=pl.lit("make", pl.Categorical))
     made = dataclasses.replace(run, interactions=one, conditions=run.conditions | told)
     text = page(summarize(made, phases="all"), made, width=100)
-    used = r"make took [\d.]+ ms: [\d.]+ ms of processor time, 100 minor faults, 0 major faults, [\d,]+ system calls\. "
+    used = (
+        r"`make` took [\d.]+ ms: [\d.]+ ms of processor time, 100 minor faults, 0 major faults, [\d,]+ system calls\. "
+    )
     words = used + r"2 processors were 54\.67 % busy over 90\.0 s\."
     assert re.match(words, text.replace("\n", " "))
     assert "Response time" not in text
@@ -278,11 +280,11 @@ def test_what_a_metered_command_did_is_told_apart_by_command_and_by_user(run: Ta
 
 def test_the_exact_meters_own_time_in_a_commands_is_said_beside_it(run: Tables) -> None:
     exact, cheap = (the_command(run, tier) for tier in ("exact", "cheap"))
-    words = "of processor time (the exact meters' own in it included: see Meters)"
+    words = "of processor time (with that of the exact meters: see Meters)"
     assert words in page(summarize(exact), exact, width=200)
     assert "The command's processor time includes the meters' programs" in page(summarize(exact), exact, width=200)
-    assert "count from the fork of its process" in page(summarize(exact), exact, width=400)
-    assert "own in it included" not in page(summarize(cheap), cheap, width=200)
+    assert "count from the start of its process (fork)" in page(summarize(exact), exact, width=400)
+    assert "that of the exact meters" not in page(summarize(cheap), cheap, width=200)
     assert "system calls." not in page(summarize(cheap), cheap, width=200).split("\n\n")[0]
 
 
@@ -372,9 +374,9 @@ def test_what_the_records_lack_is_told_without_a_load_too(alone: Tables) -> None
     ("stretch_s", "words", "in_short"),
     [
         (63.0, "", False),
-        (70.0, "cover 63.0 s of the steady phase (70.0 s): the spans that lie wholly in it", False),
-        (126.0, "cover 63.0 s of the steady phase (126 s): the spans that lie wholly in it", True),
-        (0.5, "cover 63.0 s, since no span lies wholly in the steady phase (500 ms)", True),
+        (70.0, "cover 63.0 s of the steady phase (70.0 s): the metered spans that lie wholly in it", False),
+        (126.0, "cover 63.0 s of the steady phase (126 s): the metered spans that lie wholly in it", True),
+        (0.5, "cover 63.0 s, since no metered span lies wholly in the steady phase (500 ms)", True),
     ],
 )
 def test_tables_that_do_not_cover_the_steady_phase_say_so(

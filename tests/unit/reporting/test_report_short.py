@@ -20,7 +20,7 @@ MANY = [Work(f"command-{place:02d}", 0.002 * place) for place in range(1, 31)]
 WIDTHS = (80, 100, 120)
 
 AT_100 = """\
-20 users; everyone was served: p90 155 ms for edit, the slowest command, and p90 136 ms over all
+20 users; everyone was served: p90 155 ms for `edit`, the slowest command, and p90 136 ms over all
 commands. 4.06 interactions a second; the processors were 10.5 % busy, 10.0 % for the users.
 Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 1.1 %; no
 record lost; the host was quiet.
@@ -213,7 +213,7 @@ def test_an_option_that_asks_for_a_detail_shows_it(metered: Tables) -> None:
     assert "Time by process" not in plain
     by = short(metered, by="command")
     assert "Faults by command" in by
-    assert "by command (of each the first 5 by time)" in by
+    assert "by command (the first 5 of each, by time)" in by
     assert "Total time meters in the words of 1973" in short(metered, vocabulary="1973")
     top = short(metered, top=2)
     assert "Time by process" in top

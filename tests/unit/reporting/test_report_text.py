@@ -6,20 +6,23 @@ import re
 import polars as pl
 import pytest
 from loadgo.documents.as_text import text_document
+from loadgo.documents.formats import ReportFormat
 from loadgo.measures.summary import summarize
 from loadgo.records.prediction import PredictedFigure, Prediction
 from loadgo.records.tables import Tables
 from loadgo.reporting.document import report_document
+from loadgo.reporting.report import render
 from loadgo.reporting.words import answer
 from loadgo.stats.resample import Interval
+from support.printed_rows import without_spans
 from support.synthetic import Work, closed_loop, empty_run, interaction, run_of
 
 SCRIPT = [Work("edit", 0.05), Work("compile", 0.4), Work("print", 0.02)]
 
 AT_80 = """\
-20 users; everyone was served: p90 1.27 s for compile, the slowest command, and
-p90 978 ms over all commands. 3.98 interactions a second; the processors were
-26.6 % busy, 23.9 % for the users.
+20 users; everyone was served: p90 1.27 s for `compile`, the slowest command,
+and p90 978 ms over all commands. 3.98 interactions a second; the processors
+were 26.6 % busy, 23.9 % for the users.
 Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds
 within 3.8 %; no record lost; the host was quiet.
 
@@ -113,10 +116,11 @@ user           CPU   of all time   CPU wait   page wait   disk wait
 
 all 20      38.7 s       27.27 %     68.2 s           0           0
 
-Processors  Others is the rest of the busy time: kernel workers that move
-            terminal bytes, other processes; the kernel counts in ticks,
-            ± 40.0 ms here; the categories are 100.000 % of the wall time.
-            Of non-idle: of all time but iowait and idle.
+Processors  Others: the rest of the busy time, of kernel workers that move
+            terminal bytes and of other processes. The kernel counts time in
+            ticks, ± 40.0 ms here; the categories add up to 100.000 % of the
+            wall time.
+            Of non-idle: the share of all time except iowait and idle.
 Own time    0.15 % of all time was loadgo's own: driver 0.10 %, sampling and
             writing 0.05 %.
 Meters      Time by user is that of the users' interactions, without what ran
@@ -140,7 +144,7 @@ Note        Intervals hold the quantile in about 95 of 100 long runs: users, and
 """
 
 AT_120 = """\
-20 users; everyone was served: p90 1.27 s for compile, the slowest command, and p90 978 ms over all commands. 3.98
+20 users; everyone was served: p90 1.27 s for `compile`, the slowest command, and p90 978 ms over all commands. 3.98
 interactions a second; the processors were 26.6 % busy, 23.9 % for the users.
 Trust: high. Lines were typed on time (20.0 µs late at p99); Little's law holds within 3.8 %; no record lost; the host
 was quiet.
@@ -284,15 +288,22 @@ def test_no_command_is_called_the_slowest_of_all_when_others_have_too_few_sample
     seldom = (pl.col("user") == 1) & (pl.col("pass") % 5 == 0)
     few = dataclasses.replace(run, interactions=run.interactions.filter(~of_print | seldom))
     answer_text = answer(summarize(few))
-    assert re.search(r": p50 \S+ m?s for compile, the slowest command, and p90 ", answer_text)
-    assert " for compile, the slowest command, and p90 " in answer(summarize(run))
+    assert re.search(r": p50 \S+ m?s for `compile`, the slowest command, and p90 ", answer_text)
+    assert " for `compile`, the slowest command, and p90 " in answer(summarize(run))
+
+
+@pytest.mark.parametrize(("format", "name"), [("text", "`run`"), ("md", "`run`"), ("html", "<code>run</code>")])
+def test_a_command_that_is_also_a_word_is_code_in_the_answer_of_every_format(format: ReportFormat, name: str) -> None:
+    made = closed_loop(20, 30, [Work("edit", 0.05), Work("run", 0.4)], think_s=5.0)
+    page = without_spans(str(render(summarize(made), made, format)))
+    assert f" for {name}, the slowest command, and p90 " in " ".join(page.split())
 
 
 def test_a_slow_command_that_is_too_rare_for_a_p90_is_named_as_the_slowest() -> None:
     often = [interaction(user, 2 + 3 * number, 0.2) for user in range(1, 6) for number in range(4)]
     seldom = [interaction(user, 20, 3, command="invoke") for user in range(1, 6)]
     text = answer(summarize(run_of([*often, *seldom])))
-    assert "everyone was served: p50 3.00 s for invoke, the slowest command, and p90 " in text
+    assert "everyone was served: p50 3.00 s for `invoke`, the slowest command, and p90 " in text
 
 
 def test_the_answer_of_a_doubtful_fit_has_no_narrow_bracket() -> None:
@@ -319,5 +330,5 @@ def test_a_command_that_the_shell_does_not_find_is_told_though_its_status_is_acc
     found = [interaction(user, 4, 1, exit_status=1) for user in range(1, 12)]
     first = report(run_of([*missing, *found]), 200).splitlines()[0]
     assert first.startswith("Lines ended with exit status 127, with which a shell says that there is no such command:")
-    assert "3 of frobnicate." in first
+    assert "3 of `frobnicate`." in first
     assert "exit status 127" not in report(run_of(found), 200)

@@ -172,21 +172,21 @@ def test_with_more_users_than_the_driver_can_serve_the_answer_is_from_fewer() ->
             5,
             0.0,
             "At least 3 users, by what was measured alone, without a confidence: 2 trials did not decide it. With 3 "
-            "users 0.0 % of all take longer than 1.00 s.",
+            "users 0.0 % of all lines take longer than 1.00 s.",
         ),
         (
             8,
             200,
             0.2,
             "1 to 7 users, by what was measured alone, without a confidence: 2 trials did not decide it. With one user "
-            "0.0 % of all take longer than 1.00 s. With 8 users p90 is ",
+            "0.0 % of all lines take longer than 1.00 s. With 8 users p90 is ",
         ),
         (
             8,
             5,
             0.5,
             "At most 7 users, perhaps none, with 80 % confidence: 2 trials did not decide it. With one user 0.0 % of "
-            "all take longer than 1.00 s. With 8 users 40.0 % of all take longer than 1.00 s.",
+            "all lines take longer than 1.00 s. With 8 users 40.0 % of all lines take longer than 1.00 s.",
         ),
     ],
 )

@@ -231,7 +231,7 @@ def test_a_resource_that_other_work_fills_has_no_demand() -> None:
     found = models_of(points, SERVERS)
     assert found is not None
     assert [one.resource for one in found.demands] == ["disk"]
-    assert any(note.startswith("Processors had no idle time at any point") for note in found.notes)
+    assert any(note.startswith("Processors had no idle time with any number of users") for note in found.notes)
     full = models_of([replace(one, utilisation={"processors": 0.999}) for one in exacts(60, 80)], SERVERS)
     assert full is not None
     assert [one.resource for one in full.demands] == ["processors"]

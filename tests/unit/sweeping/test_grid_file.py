@@ -83,7 +83,7 @@ MISTAKES = {
     'machine = "a"\n[set]\n"memory.frames" = [1, 1.0]': (3, 2, "memory.frames has 1.0 twice"),
     'machine = "a"\n[set]\n"memory.frames" = 1\n[set.memory]\nframes = 2': (3, 9, "set has memory.frames twice"),
     'machine = "a"\nmeasure = "p98"': (2, 1, "p98 is not known; did you mean p99?"),
-    'machine = "a"\nbatch = 0': (2, 1, "batch is a number of points"),
+    'machine = "a"\nbatch = 0': (2, 1, "batch is a number of simulations"),
     'machine = "a"\nthink = "5s"': (2, 1, "think is for a script"),
     'machine = "a"\nuntil = "time=1h"\nduration = 5': (2, 1, "duration and until mean the same"),
     'machine = "a"\nseeds = 100000\nusers = { from = 1, to = 100000 }': (2, 1, "at most 100,000,000: divide it"),

@@ -111,7 +111,7 @@ def test_missing_doubled_and_unfinished_parts_are_named(swept_folder: Path, tmp_
     text = str(raised.value)
     assert f"part 1 is there 2 times, in {first} and {tmp_path / 'copy'}" in text
     assert "parts 2/4, 4/4 are missing" in text
-    assert f"{third}, part 3/4, has 0 of 5 points: run that part again" in text
+    assert f"{third}, part 3/4, has 0 of 5 simulations: run that part again" in text
     assert not (tmp_path / "merged").exists()
 
 
@@ -166,7 +166,7 @@ def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: P
     grid = own_load_grid(tmp_path, GRID.replace("seeds = 4", 'seeds = 1\nmeasure = "p99"'))
     swept = loadgo.sweep(grid, executor=LastFirst(1), out=tmp_path / "out")
     assert swept.in_words == (
-        "6 points (processors.speed 1 and 2; users 2, 5 and 9), and none has p99 of the response: lengthen the "
+        "6 simulations (processors.speed 1 and 2; users 2, 5 and 9), and none has p99 of the response: lengthen the "
         "simulations, or choose another measure."
     )
     with pytest.raises(BadArgument, match="there is no chart"):
@@ -240,7 +240,8 @@ def test_the_answer_names_the_least_and_the_greatest(swept_folder: Path) -> None
     assert (greatest["users"], greatest["set processors.speed"]) == (9, "1")
     answer = swept.in_words
     assert answer.startswith(
-        "24 points (processors.speed 1 and 2; users 2, 5 and 9; 4 seeds each): the mean response is lowest, "
+        "24 simulations (6 configurations, 4 seeds each: processors.speed 1 and 2; users 2, 5 and 9): the mean "
+        "response is lowest, "
     )
     assert "with 2 users at processors.speed=2, and highest, " in answer
     assert answer.endswith("with 9 users at processors.speed=1.")
@@ -270,15 +271,15 @@ def test_points_without_the_figure_are_counted_in_every_format(tmp_path: Path) -
     without = len(swept.frame()) - sum(having.values())
     assert swept.points_without("mean") == without
     text = " ".join(str(swept.report()).split())
-    assert f"{without} points of 48 have no figure for the mean response, and the means leave them out." in text
+    assert f"{without} of 48 simulations have no figure for the mean response, and the means leave them out." in text
     assert re.search(r"with 2 users at processors\.speed=2", text)
     least = min(swept.configurations, key=lambda row: row.figures["mean"].value)
-    assert f"; from {least.figures['mean'].points} of 8 points) with 2 users" in swept.in_words
-    (known,) = re.findall(r"Not known in all of the 48 computed points: ([^.]*) alone\.", text)
-    assert f"throughput in {48 - without}" in known
+    assert f"; from {least.figures['mean'].points} of 8 simulations) with 2 users" in swept.in_words
+    (known,) = re.findall(r"Figures that not all of the 48 simulations have: ([^.]*)\.", text)
+    assert f"throughput (in {48 - without})" in known
     from_json = json.loads(str(swept.report("json")))["configurations"]
     assert [row["figures"]["mean"]["points"] for row in from_json] == [*swept.frame("configurations")["mean_points"]]
-    assert f"{without} points of 48 without this figure are left out." in str(swept.report("html"))
+    assert f"{without} of 48 simulations without this figure are left out." in str(swept.report("html"))
 
 
 def test_figures_do_not_depend_on_the_order_in_which_points_are_read(tmp_path: Path) -> None:
@@ -367,7 +368,7 @@ def test_a_damaged_description_and_an_empty_part_are_refused(swept_folder: Path,
     file.write_text(file.read_text().replace("measure = ", "mesure = "))
     with pytest.raises(BadRun, match=r"sweep\.toml is damaged: KeyError, 'measure'"):
         loadgo.merge(tmp_path / "part", out=tmp_path / "merged")
-    with pytest.raises(BadArgument, match=r"`part=1/6` has no points, since the grid has 5 batches"):
+    with pytest.raises(BadArgument, match=r"`part=1/6` has no simulations, since the grid has 5 batches"):
         loadgo.sweep(swept_folder / "grid.toml", part="1/6", out=tmp_path / "empty")
     assert not (tmp_path / "empty").exists()
 

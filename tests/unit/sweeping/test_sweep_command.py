@@ -27,12 +27,14 @@ def test_a_stopped_sweep_leaves_no_process_and_goes_on_where_it_stood(
     if number != signal.SIGKILL:
         assert process.returncode == 130
         assert "The sweep was stopped: " in out
-        assert "of 40 points are done. The same command goes on." in " ".join(out.split())
+        assert "of 40 simulations are done. The same command goes on." in " ".join(out.split())
         assert "Traceback" not in error
     assert len(list((tmp_path / "out" / "points").glob("*.parquet"))) < 40
     status, out, _ = finished(tmp_path, "sweep", "grid.toml", "--workers", "2", "--out", "out")
     assert status == 0
-    assert out.startswith("40 points (users 3 and 4; 20 seeds each): the mean response is lowest, ")
+    assert out.startswith(
+        "40 simulations (2 configurations, 20 seeds each: users 3 and 4): the mean response is lowest, "
+    )
     assert {file: file.stat().st_mtime_ns for file in done} == done
     assert contents(tmp_path / "out") == contents(long_sweep / "whole")
 
@@ -62,8 +64,10 @@ def test_exit_statuses_of_merge(tmp_path: Path) -> None:
     twice = typed(tmp_path, "merge", "parts/1", "parts/1", "parts/2", "--out", "whole", status=2)
     assert "part 1 is there 2 times" in twice.stderr
     both = typed(tmp_path, "merge", "parts/2", "parts/1", "--out", "whole")
-    assert both.stdout.startswith("24 points (processors.speed 1 and 2; users 2, 5 and 9; 4 seeds each): ")
-    assert both.stderr.strip() == "the points are in whole"
+    assert both.stdout.startswith(
+        "24 simulations (6 configurations, 4 seeds each: processors.speed 1 and 2; users 2, 5 and 9): "
+    )
+    assert both.stderr.strip() == "the figures of each simulation are in whole"
 
 
 def test_mistakes_end_in_words_with_their_place(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_cluster_of_this_host_gives_the_same_bytes_and_ends(long_sweep: Path, 
     process = start(long_sweep, "sweep", "grid.toml", "--workers", "dask", "--out", str(tmp_path / "out"))
     out, error = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0, error
-    assert out.startswith("40 points (users 3 and 4; 20 seeds each): ")
+    assert out.startswith("40 simulations (2 configurations, 20 seeds each: users 3 and 4): ")
     assert "Traceback" not in error
     assert contents(tmp_path / "out") == contents(long_sweep / "whole")
     wait_until_gone(process.pid)
@@ -121,7 +121,7 @@ def test_a_scheduler_gives_the_same_bytes_also_when_a_worker_is_killed(
     os.killpg(workers[0], signal.SIGKILL)
     out, error = process.communicate(timeout=LONGEST_WAIT_S)
     assert process.returncode == 0, error
-    assert out.startswith("40 points (users 3 and 4; 20 seeds each): ")
+    assert out.startswith("40 simulations (2 configurations, 20 seeds each: users 3 and 4): ")
     assert contents(tmp_path / "out") == contents(long_sweep / "whole")
     assert members(workers[1]), "loadgo ends no worker that it did not start"
 

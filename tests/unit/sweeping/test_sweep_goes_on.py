@@ -42,7 +42,7 @@ class EndsAfterTwo(LastFirst):
 
 
 def test_a_sweep_whose_executor_has_ended_keeps_its_points_and_says_so(tmp_path: Path) -> None:
-    words = r"\(no worker is left\): call again with a new one; the points so far are kept, and the same call goes on"
+    words = r"\(no worker is left\): call again with a new one; the results so far are kept, and the same call goes on"
     with pytest.raises(Refused, match=words):
         loadgo.sweep(own_load_grid(tmp_path), executor=EndsAfterTwo(1), out=tmp_path / "out")
     assert len(list((tmp_path / "out" / "points").iterdir())) == 2

@@ -21,7 +21,7 @@ def _with_p90(users: int, speed: str, values: list[float]) -> Configuration:
     return Configuration("multics-645", {"processors.speed": speed}, users, len(values), 0, figures)
 
 
-def test_a_figure_without_a_time_says_in_how_many_points_and_the_answer_where() -> None:
+def test_a_figure_without_a_time_says_in_how_many_simulations_and_the_answer_where() -> None:
     inf = math.inf
     rows = (
         _with_p90(4, "1", [40.0, 50.0, 45.0, 55.0]),
@@ -32,15 +32,15 @@ def test_a_figure_without_a_time_says_in_how_many_points_and_the_answer_where() 
     swept = Sweep(Path("out"), "", "typical-user", "p90", "", 16, 16, rows, (), conditions="4 seeds each")
     sentence = answer(swept)
     assert sentence == (
-        "16 points (processors.speed 1 and 2; users 4, 16 and 20; 4 seeds each): p90 of the response is lowest, "
-        "47.5 s with 4 users at processors.speed=1; there is no p90 with "
+        "16 simulations (4 configurations, 4 seeds each: processors.speed 1 and 2; users 4, 16 and 20): p90 of the "
+        "response is lowest, 47.5 s with 4 users at processors.speed=1; there is no p90 with "
         "16 and 20 users at processors.speed=1 and with 20 users at processors.speed=2, where too many lines "
         "had no answer."
     )
     text = replace(swept, in_words=sentence).report(width=100)
     cells = [" ".join(line.split()) for line in text.splitlines()]
-    assert any(line.startswith("1 16 4 never in 1 of 4 points") for line in cells)
-    assert any(line.startswith("1 20 4 never in 4 of 4 points") for line in cells)
+    assert any(line.startswith("1 16 4 never in 1 of 4 simulations") for line in cells)
+    assert any(line.startswith("1 20 4 never in 4 of 4 simulations") for line in cells)
     assert "typical-user on multics-645 (simulated); 4 seeds each" in cells
     assert "The mean leaves out lines without an answer" in " ".join(cells)
 
@@ -57,7 +57,5 @@ def test_the_axes_of_a_sweep_are_named_with_their_range() -> None:
         return Configuration(machine, {"processors.speed": speed, "memory.frames": "256"}, users, seeds, 0, {})
 
     assert axes_in_words([at("a", count, "1") for count in (8, 2, 4, 6)]) == "users 2 to 8, 4 values"
-    assert axes_in_words([at("a", 2, "1", 3), at("b", 2, "2", 3)]) == (
-        "machines a and b; processors.speed 1 and 2; 3 seeds each"
-    )
+    assert axes_in_words([at("a", 2, "1"), at("b", 2, "2")]) == "machines a and b; processors.speed 1 and 2"
     assert axes_in_words([at("a", 2, "1")]) == axes_in_words([]) == ""

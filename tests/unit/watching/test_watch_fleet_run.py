@@ -132,7 +132,7 @@ def test_a_clock_that_is_known_badly_is_told(folder: Path, hosts: dict[str, Grow
         page = PageMessages(following, {})
         window = window_of(following.all_tables(), 10 * S, 10 * S, 10)
         page.read()
-    assert "clock of cedar within 240 ms only" in "\n".join(screen(window, ScreenContext("work", "live"), 100, 40))
+    assert "clock of cedar known to 240 ms only" in "\n".join(screen(window, ScreenContext("work", "live"), 100, 40))
     told = heads(b"".join(page.messages))[0]["hosts"]
     assert [host["bound_ns"] for host in told] == [40_000, 40_000, 240_000_000]
 

@@ -69,7 +69,7 @@ def _item(file: RecommendedFile) -> tuple[str, ...]:
 
 
 def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
-    trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} together"
+    trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} in all"
     runs = f"each is a run of its own: {', '.join(_runs(answered))}"
     notes = [("Trials", f"{trials}; {runs}." if answered.each_trial else "none was complete.")]
     if any(point.standing == "open" for point in answered.points):

@@ -236,8 +236,8 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
             is_left_out = any(is_cpu_limit(demand.resource) for demand in basis.demands)
             effect = "the models leave out the waits for them" if is_left_out else "the users' demand is not known"
             notes.append(
-                f"{capitalized(name)} had no idle time at any point, although the throughput grew: other work uses "
-                f"what the users leave, so {effect}."
+                f"{capitalized(name)} had no idle time with any number of users, although the throughput grew: other "
+                f"work uses what the users leave, so {effect}."
             )
     for demand in basis.demands:
         if demand.background:
@@ -257,6 +257,6 @@ def _basis_notes(points: Sequence[LoadPoint], basis: ModelBasis) -> list[str]:
             (first, before), (last, after) = demand.by_users[0], demand.by_users[-1]
             notes.append(
                 f"The demand of {demand.resource} is {after / before:.1f} times as large with {people(last)} as with "
-                f"{first}. Mean values interpolate it; beyond the points it may stay constant or grow on."
+                f"{first}. Mean values interpolate it; with more users it may stay constant or grow on."
             )
     return notes
