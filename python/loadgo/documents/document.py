@@ -61,6 +61,8 @@ class Remarks(SectionPlace):
 
 _TRUST_LABEL = "Trust"
 """The word before the line on whether to believe the answer."""
+DATA_TRUST = "in the data: "
+"""The beginning of a trust that speaks of the data alone, since they cannot tell the answer or a part of it."""
 
 Section = Table | SignPicture | Charts | Chapter | Points | Remarks
 
@@ -115,4 +117,6 @@ class Document:
 
 def trust_line(trust: str) -> str:
     """The line with its label; empty if it is empty."""
+    if trust.startswith(DATA_TRUST):
+        return f"{_TRUST_LABEL} {trust}"
     return f"{_TRUST_LABEL}: {trust}" if trust else ""

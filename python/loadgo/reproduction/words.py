@@ -188,7 +188,7 @@ def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:
 
 
 def _untold_clause(count: int) -> str:
-    return f"one printed run cannot tell {'whether 1 does' if count == 1 else f'whether {count} do'}"
+    return f"for {count} one printed run cannot tell"
 
 
 def effort_text(reproduction: Reproduction) -> str:
@@ -203,6 +203,7 @@ SUMMARY_COLUMNS = (
     "fitted",
     "predicted",
     "outside",
+    "cannot tell",
     "without cause",
     "not predicted",
     "not modelled",
@@ -216,7 +217,9 @@ fitted, and are not.
 
 SUMMARY_NOTES = (
     "findings: places where the document contradicts itself, if only in the last digit",
-    "exit status 1: a figure is outside its tolerance without a named cause, missing or not predicted; 0: none is",
+    "cannot tell: outside the tolerance, but no farther than single runs lie, and the document has one run",
+    "The exit status is 1 if a figure is outside its tolerance without a named cause, is missing, or is not predicted; "
+    "else it is 0",
 )
 """Notes below the summary."""
 
@@ -239,6 +242,7 @@ _SUMMARY_VERDICTS: tuple[tuple[FigureVerdict, ...], ...] = (
     ("fitted",),
     ("within", "one run", "outside", "misprint"),
     ("outside",),
+    ("one run",),
     ("missing", "not predicted"),
     ("not modelled",),
 )
@@ -332,7 +336,7 @@ def untold(reproduced: ReproducedDocument) -> list[str]:
     lines = []
     for cell in reproduced.cells.values():
         if cell.verdict == "one run" and cell.ours is not None and cell.ours.one_run is not None:
-            low, high = (value_text(cell.figure, end) for end in cell.ours.one_run)
+            low, high = (f"{value_text(cell.figure, end)}{_percent(cell)}" for end in cell.ours.one_run)
             lines.append(
                 f"{short_id(cell.figure.id)}: {_compared_text(cell)}; 95 of 100 single runs give {low} to {high}"
             )
@@ -372,7 +376,12 @@ def _compared_text(cell: ReproducedFigure) -> str:
     """The printed figure, ours and the tolerance."""
     ours = "" if cell.ours is None else value_text(cell.figure, cell.ours.value, cell.ours.high)
     within = cell.rule.within.text if cell.rule.within else ""
-    return f"printed {cell.figure.text}, ours {ours}, tolerance {within}"
+    return f"printed {cell.figure.text}, ours {ours}{_percent(cell)}, tolerance {within}"
+
+
+def _percent(cell: ReproducedFigure) -> str:
+    """The sign for percent, where the printed figure has it."""
+    return "%" if cell.figure.text.endswith("%") else ""
 
 
 def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:

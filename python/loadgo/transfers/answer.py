@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loadgo.notation.figures import money, price_of
+from loadgo.notation.figures import in_words, money, price_of
 from loadgo.transfers.prices import Amounts, Prices
 from loadgo.transfers.remedies import ratio_of_rounds
 from loadgo.transfers.rounds import by_method_and_end, median_rows
@@ -25,20 +25,25 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
             return "There was nothing to move, and all of it came over."
         return "Nothing came over whole." if rows else "There was no transfer."
     amounts = prices.amounts(median_rows(rows))
-    phrases, is_open = [], False
+    phrases, open_verbs = [], open_directions(rows)
     for direction, verb in _VERBS.items():
         methods = _by_cost([row for row in complete if row.direction == direction])
         if methods:
-            is_sure = len(methods) == 1 or _is_cheapest(methods[0], methods[1:])
-            is_open = is_open or not is_sure
             opening = f"{verb} {amounts.of('gigabyte')} costs"
             costs = [_cost(group, prices, amounts) for group in methods]
-            phrases.append(_phrase(opening, methods, costs, is_sure=is_sure))
+            phrases.append(_phrase(opening, methods, costs, is_sure=verb not in open_verbs))
     sentence = f"Processor time, {prices.in_words()}: {'; '.join(phrases)}."
     if prices.network_gigabyte:
         network = price_of(prices.network_gigabyte * amounts.count, prices.currency)
         sentence += f" The network takes {network} for as much."
-    return sentence + (_doubt(complete) if is_open else "")
+    return sentence + (_doubt(complete, open_verbs) if open_verbs else "")
+
+
+def open_directions(rows: Sequence[Row]) -> list[str]:
+    """The directions in words, of `sending` and `receiving`, in which the rounds do not tell the cheapest method."""
+    complete = [row for row in rows if not row.broke_off and row.bits]
+    groups = {verb: _by_cost([row for row in complete if row.direction == one]) for one, verb in _VERBS.items()}
+    return [verb for verb, methods in groups.items() if len(methods) > 1 and not _is_cheapest(methods[0], methods[1:])]
 
 
 def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:
@@ -70,8 +75,10 @@ def _cost(group: Sequence[Row], prices: Prices, amounts: Amounts) -> str:
     return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency, amounts.count)
 
 
-def _doubt(rows: Sequence[Row]) -> str:
+def _doubt(rows: Sequence[Row], open_verbs: Sequence[str]) -> str:
+    """The sentence that no method is surely cheapest in these directions."""
     rounds = max(len(group) for group in by_method_and_end(rows).values())
+    directions = in_words(list(open_verbs))
     if rounds == 1:
-        return " One round does not tell which method is cheapest: --times 5 may."
-    return f" Which method is cheapest cannot be told from {rounds} rounds."
+        return f" One round does not tell which method is cheapest for {directions}: `--times 5` may."
+    return f" Which method is cheapest for {directions} cannot be told from {rounds} rounds."

@@ -9,9 +9,18 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, digits, money, rates_in_one_unit, seconds, seconds_in_one_unit, share
+from loadgo.notation.figures import (
+    NOT_MEASURED,
+    digits,
+    in_words,
+    money,
+    rates_in_one_unit,
+    seconds,
+    seconds_in_one_unit,
+    share,
+)
 from loadgo.stats.resample import FEWEST_UNITS
-from loadgo.transfers.answer import answer_sentence
+from loadgo.transfers.answer import answer_sentence, open_directions
 from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
@@ -63,13 +72,15 @@ def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
     if any(row.interrupts_by == "ticks" for row in rows):
         against.append("the network's interrupts are not in the processor time")
     elif any(row.interrupts_by == "windows" for row in rows):
-        grounds.append("a part of the interrupts is estimated")
+        against.append("a part of the interrupts is estimated")
     if any(row.interrupts_by != "ticks" and row.interrupts_why for row in rows):
         against.append("the interrupts are in doubt, as the notes say")
     if (load := max(row.load_5min for row in rows)) >= OTHERS_LOAD:
         against.append(f"the host was busy with other things (load average up to {digits(load)})")
     grounds.append("all data arrived" if not is_warned else "")
-    return trust_in_words(Evidence(tuple(against), tuple(filter(None, grounds))), is_warned=is_warned)
+    open_verbs = open_directions(rows)
+    untold = f"which method is cheapest for {in_words(open_verbs)}" if open_verbs else ""
+    return trust_in_words(Evidence(tuple(against), tuple(filter(None, grounds))), is_warned=is_warned, untold=untold)
 
 
 def transfer_warnings(transferred: Transferred) -> tuple[str, ...]:
