@@ -188,7 +188,7 @@ def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:
 
 
 def _untold_clause(count: int) -> str:
-    return f"for {count} one printed run cannot tell"
+    return f"one printed run cannot tell for {count}"
 
 
 def effort_text(reproduction: Reproduction) -> str:

@@ -50,7 +50,7 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     return Document(
         title="What a network bit costs the host",
         answer=answer_sentence(transferred.rows, prices),
-        trust=_trust(rows, rounds, is_warned=bool(transfer_warnings(transferred))),
+        trust=_trust(transferred.rows, rows, rounds, is_warned=bool(transfer_warnings(transferred))),
         warnings=transfer_warnings(transferred),
         about=(f"{rounds} rounds; of each end the one with the median processor time",) if rounds > 1 else (),
         sections=(*method_pictures(rows, prices), Charts(charts), *tables, *remedies_tables(savings_by_method)),
@@ -58,8 +58,8 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     )
 
 
-def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
-    """The line on whether to believe the costs; empty where nothing was moved."""
+def _trust(all_rows: Sequence[Row], rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
+    """The line on whether to believe the costs; empty where nothing was moved. `rows` are the medians of the rounds."""
     if not any(row.bits and not row.broke_off for row in rows):
         return ""
     against, grounds = [], []
@@ -78,7 +78,7 @@ def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
     if (load := max(row.load_5min for row in rows)) >= OTHERS_LOAD:
         against.append(f"the host was busy with other things (load average up to {digits(load)})")
     grounds.append("all data arrived" if not is_warned else "")
-    open_verbs = open_directions(rows)
+    open_verbs = open_directions(all_rows)
     untold = f"which method is cheapest for {in_words(open_verbs)}" if open_verbs else ""
     return trust_in_words(Evidence(tuple(against), tuple(filter(None, grounds))), is_warned=is_warned, untold=untold)
 
