@@ -28,7 +28,7 @@ _INFINITY_TOKEN = 1e12
 
 def measured_throughput(capacity: Capacity) -> list[CurvePoint]:
     """The throughput of each point."""
-    return [curve_point("measured", point.users, point.throughput) for point in capacity.points]
+    return [curve_point(made_word(capacity), point.users, point.throughput) for point in capacity.points]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def measured_busy(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:
 def measured_cost(capacity: Capacity) -> list[CurvePoint]:
     """The cost of a user-hour at each point where it is known."""
     return [
-        curve_point("measured", point.users, MeasuredFigure(point.cost_user_hour))
+        curve_point(made_word(capacity), point.users, MeasuredFigure(point.cost_user_hour))
         for point in capacity.points
         if point.cost_user_hour is not None
     ]

@@ -115,8 +115,10 @@ def _trust(sweep: Sweep) -> str:
         )
     if sweep.part:
         against.append(f"this is part {sweep.part} of the grid (`loadgo merge` joins the parts)")
-    grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]
-    grounds += [] if sweep.bad or sweep.stopped else ["all simulations are done"]
+    grounds = [] if one_seed else [f"the {'other' if single else '95 %'} intervals are from the scatter of the seeds"]
+    grounds += (
+        [] if sweep.bad or sweep.stopped else [f"all simulations{' of this part' if sweep.part else ''} are done"]
+    )
     evidence = Evidence(tuple(against), tuple(grounds), A_MODEL)
     return trust_in_words(evidence, is_warned=bool(_warnings(sweep)))
 

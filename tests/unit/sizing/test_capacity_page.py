@@ -213,7 +213,7 @@ def test_pictures_have_every_measured_point_and_fit(made: Capacity, width: int) 
     assert max(map(len, lines)) <= width
     columns = {line.index("●") for line in lines[:10] if "●" in line}
     assert len(columns) >= 4
-    assert lines[-1].startswith("● measured")
+    assert lines[-1].startswith("● simulated")
     told = "\n".join(response.lines(width))
     assert "● p90" in told
     assert "─ limit" in told
