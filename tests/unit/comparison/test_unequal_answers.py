@@ -65,7 +65,7 @@ def test_the_verdict_on_a_mean_is_the_same_whenever_the_other_lines_would_have_b
         assert finding.failed is None
         assert "with them it may be worse by more than 5 %" in finding.text
     text = " ".join(str(comparison.report("text", width=200)).split())
-    is_said = "the verdict on the response of edit and a mean interaction may be another" in text
+    is_said = "the verdict on the response of `edit` and a mean interaction may be another" in text
     assert is_said == (verdict == "cannot tell")
     assert ("of the lines that were answered)" in text) == (verdict == "cannot tell")
 
