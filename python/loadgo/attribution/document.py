@@ -197,7 +197,9 @@ def _columns_in_words(rows: Sequence[Cause], *, is_first: bool) -> str:
 
 
 def _depends(cause: Cause) -> str:
-    return "yes" if cause.interacts else ""
+    if not cause.interacts:
+        return ""
+    return "perhaps" if cause.apart is None else "yes"
 
 
 def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:

@@ -8,6 +8,7 @@ from loadgo.comparison.figures import Notation, change, change_interval, notatio
 from loadgo.comparison.judgement import Judged
 from loadgo.comparison.side import Side
 from loadgo.notation.figures import in_words
+from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
 
 
@@ -56,7 +57,8 @@ def two_intervals(judged: tuple[Judged, ...]) -> str:
     if not any(figure.doubt is not None for figure in judged):
         return ""
     return (
-        "These intervals include the doubt in the fitted machine. Those of the tables below do not, and are narrower."
+        "These intervals include the doubt in the fitted machine. Those of the tables below do not, and are narrower; "
+        f"there the question is whether B differs by more than {margin_in_words(judged[0].margin)}."
     )
 
 

@@ -78,7 +78,7 @@ def _judged(comparison: Comparison) -> Table | None:
         Column("figure", tuple(name_of(predicted.measure) for predicted in figures)),
         Column("predicted", tuple(figure(predicted.measure, predicted.before) for predicted in figures)),
         Column(second, tuple(figure(predicted.measure, predicted.after) for predicted in figures)),
-        Column(f"{second} against predicted", tuple(change(predicted, notation) for predicted in figures), spare=2),
+        Column("difference", tuple(change(predicted, notation) for predicted in figures), spare=2),
         Column("95 % interval", tuple(change_interval(predicted, notation) for predicted in figures), spare=1),
         Column(
             f"right within {100 * figures[0].within:g} %",

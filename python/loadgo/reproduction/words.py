@@ -138,7 +138,7 @@ def figure_name(label: str, table: str = "") -> str:
 
 
 def _predictions(reproduced: ReproducedDocument) -> str:
-    """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell 1.`"""
+    """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell for 1.`"""
     held_count, failed_count, untold_count = (
         reproduced.count(*verdicts) for verdicts in (HELD_VERDICTS, BAD_VERDICTS, ("one run",))
     )
@@ -165,7 +165,7 @@ def _predictions(reproduced: ReproducedDocument) -> str:
 
 
 def _tolerances(documents: Sequence[ReproducedDocument]) -> str:
-    """The narrowest and the widest tolerance of the predictions, as ` (tolerances: 5 % to a factor of 4)`."""
+    """The widest tolerance of the predictions, as ` (tolerances up to a factor of 4)`."""
     figures: list[ReproducedFigure | ReproducedTotal] = []
     for reproduced in documents:
         figures += [*reproduced.cells.values(), *reproduced.totals]
