@@ -33,7 +33,7 @@ def unjudged_names(judged: tuple[Judged, ...]) -> list[str]:
 
 
 def second_figures(side: Side) -> str:
-    """What the figures of B are, beside those of a prediction."""
+    """The source of B's figures, beside those of a prediction."""
     return {"host": "measured", "machine": "simulated", "printed": "printed"}[side.kind]
 
 

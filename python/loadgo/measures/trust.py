@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadgo.documents.document import DATA_TRUST
+from loadgo.documents.trust_line import DATA_TRUST
 from loadgo.notation.figures import capitalized, counted, in_words, number, people
 
 NOTHING_ELSE_RAN = "the machine is simulated, so nothing else ran"
@@ -71,7 +71,7 @@ def of_data(trust: str, untold: str) -> str:
 
 
 def effect_on(names: Sequence[str]) -> str:
-    """What a comparison cannot tell of these measures; empty without one."""
+    """The question that a comparison of these measures leaves open; empty without one."""
     return f"whether B changes {in_words(list(names))}" if names else ""
 
 

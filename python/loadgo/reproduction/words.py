@@ -218,8 +218,7 @@ fitted, and are not.
 SUMMARY_NOTES = (
     "findings: places where the document contradicts itself, if only in the last digit",
     "cannot tell: outside the tolerance, but no farther than single runs lie, and the document has one run",
-    "The exit status is 1 if a figure is outside its tolerance without a named cause, is missing, or is not predicted; "
-    "else it is 0",
+    "The exit status is 1 if a figure is outside its tolerance without a named cause, missing, or not predicted",
 )
 """Notes below the summary."""
 
@@ -336,7 +335,7 @@ def untold(reproduced: ReproducedDocument) -> list[str]:
     lines = []
     for cell in reproduced.cells.values():
         if cell.verdict == "one run" and cell.ours is not None and cell.ours.one_run is not None:
-            low, high = (f"{value_text(cell.figure, end)}{_percent(cell)}" for end in cell.ours.one_run)
+            low, high = (f"{value_text(cell.figure, end)}{cell.figure.percent_sign}" for end in cell.ours.one_run)
             lines.append(
                 f"{short_id(cell.figure.id)}: {_compared_text(cell)}; 95 of 100 single runs give {low} to {high}"
             )
@@ -376,12 +375,7 @@ def _compared_text(cell: ReproducedFigure) -> str:
     """The printed figure, ours and the tolerance."""
     ours = "" if cell.ours is None else value_text(cell.figure, cell.ours.value, cell.ours.high)
     within = cell.rule.within.text if cell.rule.within else ""
-    return f"printed {cell.figure.text}, ours {ours}{_percent(cell)}, tolerance {within}"
-
-
-def _percent(cell: ReproducedFigure) -> str:
-    """The sign for percent, where the printed figure has it."""
-    return "%" if cell.figure.text.endswith("%") else ""
+    return f"printed {cell.figure.text}, ours {ours}{cell.figure.percent_sign}, tolerance {within}"
 
 
 def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from loadgo.documents.document import trust_line
+from loadgo.documents.trust_line import trust_line
 from loadgo.measures.audit import Loss
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_evidence import evidence_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgo.documents.document import trust_line
+from loadgo.documents.trust_line import trust_line
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, share
 from loadgo.sizing.document import STOPPED_WARNING
