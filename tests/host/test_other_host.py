@@ -256,7 +256,7 @@ def test_a_refused_login_is_told_with_the_remedy(far: AgentHost) -> None:
 def test_a_host_that_does_not_answer_is_told(far: AgentHost) -> None:
     err = far.loadgo("doctor", "--on", f"{FAR}:1", status=2).stderr
     assert "Connection refused" in err
-    assert "see that `ssh` reaches the host" in err
+    assert "no sshd answers at this port: see that one runs there" in err
 
 
 def test_a_host_without_ssh_here_is_told(far: AgentHost) -> None:

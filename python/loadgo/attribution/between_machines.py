@@ -70,7 +70,7 @@ def _with_largest(
 
 def _distance(before: RunAccount, after: RunAccount) -> float:
     """The effect of a change: its largest ratio of a figure of an interaction, as a logarithm."""
-    pairs = [(before.elapsed_ns, after.elapsed_ns)]
+    pairs = [(before.elapsed_ns or 0.0, after.elapsed_ns or 0.0)]
     pairs += [(before.used.get(name, 0.0), after.used.get(name, 0.0)) for name in ("cpu", "response")]
     pairs += [(charge, after.charges.get(name, 0.0)) for name, charge in before.charges.items()]
     figures = [(a / before.interactions, b / after.interactions) for a, b in pairs if a > 0 and b > 0]

@@ -80,7 +80,7 @@ def check_changes(changes: tuple[Change, ...], runs: int) -> None:
 def _figures(accounts: Sequence[Sequence[RunAccount]]) -> list[tuple[str, str, Callable[[RunAccount], float]]]:
     """The figures that are attributed, each with its name, its unit and a function that computes it."""
     figures: list[tuple[str, str, Callable[[RunAccount], float]]] = [
-        ("elapsed", "ns", lambda account: account.elapsed_ns),
+        ("elapsed", "ns", lambda account: account.elapsed_ns or 0.0),
         ("CPU", "ns", lambda account: account.used.get("cpu", 0.0)),
         ("response", "ns", lambda account: account.used.get("response", 0.0)),
     ]

@@ -44,7 +44,7 @@ def cost(
         typer.Option(
             metavar="RUN",
             help="Judge whether the price of this RUN, B, is fair: its charges and performance against those of the "
-            "first run. A column of a published document is possible too: csr-rfc-20:6180.",
+            "first run. A column of a published document is possible too, csr-rfc-20:6180, and a file of your own.",
         ),
     ] = None,
     against_tariff: Annotated[

@@ -75,7 +75,13 @@ def simulate(
 
 
 def reproduce(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A document; by default all documents.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A document; by default all documents. Or a file of your own, before.toml, whose figures are checked.",
+        ),
+    ] = None,
     format: Annotated[
         ReportFormat, format_option("every printed figure with ours", "the first chart of the document")
     ] = "text",

@@ -14,6 +14,7 @@ from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched
 from loadgo.comparison.side import Side, side_of_runs
+from loadgo.comparison.totals import matched_by_totals
 from loadgo.decomposition.chains import Chain, chains
 from loadgo.decomposition.parts import Parts, parts_of
 from loadgo.decomposition.roads import Road, roads_of
@@ -33,7 +34,7 @@ from loadgo.records.tables import Tables, tables
 from loadgo.stats.resample import FEWEST_UNITS, Interval
 
 SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
-"""A run's folder or id, several of them, or a column of a published document."""
+"""A run's folder or id, several of them, a column of a published document, or a file with printed figures."""
 
 DOCUMENT_CHECK = "the document's own sums"
 CANNOT_TELL_TEXT = "whether runs differ by as much without a change cannot be told"
@@ -90,6 +91,11 @@ class Comparison(Result, presented_by="loadgo.comparison.presentation:presentati
         return self.a, self.b
 
     @property
+    def is_by_totals(self) -> bool:
+        """Whether a side is printed as totals alone, so that the whole of both sides is compared."""
+        return any(side.has_totals_alone for side in self.sides)
+
+    @property
     def by_command(self) -> Matched:
         """The rows by command, or by line for printed sides."""
         return self.command_rows or self.rows
@@ -123,8 +129,9 @@ def compare(
         print(comparison.bad, comparison.report("text"))
 
     Args:
-        a: The first side. A run's folder, its id or `last`; several runs in a sequence or with commas between; or a
-            column of a published document, such as `mpl-16:ctss`.
+        a: The first side. A run's folder, its id or `last`; several runs in a sequence or with commas between; a column
+            of a published document, such as `mpl-16:ctss`; or a file of your own with printed figures, `before.toml`
+            or `before.toml:SIDE` (docs/published.md).
         b: The second side. It is called better or worse than `a`.
         by: The rows: `line` is a line of the script in its pass, `command` a command. By default lines if both sides
             typed the same script in passes, else commands.
@@ -190,7 +197,8 @@ def of_sides(
 ) -> Comparison:
     """Compares two sides that have been read. `like_runs` show how much runs of the sides differ by themselves."""
     a, b = _judged_beside(a, b)
-    rows = matched(a, b, by, like_runs, margin)
+    match = matched_by_totals if a.has_totals_alone or b.has_totals_alone else matched
+    rows = match(a, b, by, like_runs, margin)
     is_by_line = rows.by == "line" and bool(rows.rows) and "printed" not in (a.kind, b.kind)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
     ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
@@ -205,7 +213,13 @@ def of_sides(
         parts=parts_of(a.accounts, b.accounts, paired=paired),
         chains=ratio_chains,
         roads=roads_of(a.accounts, b.accounts, paired=paired),
-        checks=tuple(dict.fromkeys((side.document or side.name, check) for side in (a, b) for check in _checks(side))),
+        checks=tuple(
+            dict.fromkeys(
+                (side.document.spec if side.document else side.name, check)
+                for side in (a, b)
+                for check in _checks(side)
+            )
+        ),
         findings=tuple(_result(threshold, rows) for threshold in thresholds),
         judged=judged,
         notes=(*rows.left_out, *missing),
@@ -222,7 +236,12 @@ def _like_runs(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:
 
 
 def _differing(a: Side, b: Side) -> tuple[DifferingCondition, ...]:
-    """The conditions that differ. Those from a machine's file count only if both sides are simulated."""
+    """The conditions that differ. Those from a machine's file count only if both sides are simulated.
+
+    Empty if a printed side states none.
+    """
+    if any(side.kind == "printed" and not side.conditions for side in (a, b)):
+        return ()
     skipped = () if a.kind == b.kind == "machine" else ("machine ", "tariff.")
     conditions = [
         {name: value for name, value in side.conditions.items() if not name.startswith(skipped)} for side in (a, b)
@@ -235,11 +254,15 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
     lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
     names = [name for text in lists for name in text.split(",") if name]
     if not names:
-        raise BadArgument("a comparison needs two sides: a run, several with commas between them, or DOCUMENT:SIDE")
-    if is_printed(names[0]):
-        if len(names) > 1:
-            raise BadArgument(f"{names[0]} is printed: it is a side alone, not with {names[1]}")
-        return printed_side(names[0])
+        raise BadArgument(
+            "a comparison needs two sides: a run, several with commas between them, DOCUMENT:SIDE, or a file"
+        )
+    printed = [name for name in names if is_printed(name)]
+    if printed and len(names) > 1:
+        other = next((name for name in names if name != printed[0]), names[0])
+        raise BadArgument(f"{printed[0]} is printed: it is a side alone, not with {other}")
+    if printed:
+        return printed_side(printed[0])
     folders = [folder for name in names for folder in _run_folders(find_run(name))]
     runs = tuple(tables_of_load(tables(folder)) for folder in folders)
     _check_distinct(folders, runs)
@@ -356,6 +379,8 @@ def _checks(side: Side) -> list[RunCheck]:
 def _document_check(side: Side) -> RunCheck:
     """Whether the published document contradicts itself, as a check."""
     findings = findings_of(side)
+    if side.document is None or not side.document.relations:
+        return RunCheck(DOCUMENT_CHECK, "cannot be told", "it says nothing by which its numbers could be checked")
     if not findings:
         return RunCheck(DOCUMENT_CHECK, "holds", "everything that it says of its numbers is borne out")
     words = f"{contradictions_in_words(findings)}: " + "; ".join(

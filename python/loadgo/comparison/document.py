@@ -137,7 +137,7 @@ def _side(side: Side) -> dict[str, Any]:
         "kind": side.kind,
         "title": side.title,
         "runs": len(side.tables),
-        "interactions": len(side.rows),
+        "interactions": side.interaction_count,
         "extrapolated": side.extrapolated,
         "unanswered": side.unanswered,
         "conditions": dict(side.conditions),
@@ -234,6 +234,7 @@ def _broken_checks(comparison: Comparison) -> list[str]:
 def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     rows = comparison.rows
     notes = [(MIX_LABEL, _mix_in_words(comparison))] if rows.rows else []
+    notes += _about_totals(comparison)
     notes += [("Intervals", line) for line in _about_intervals(comparison)]
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
@@ -263,6 +264,18 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Meters", "say where a change shows, and not what caused it: `loadgo speedup` finds the causes."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
+
+
+def _about_totals(comparison: Comparison) -> list[tuple[str, str]]:
+    """The notes on what a mean interaction is where a side has totals alone. Empty for other sides."""
+    names = [side.name for side in comparison.sides if side.has_totals_alone]
+    if not names or not comparison.rows.whole:
+        return []
+    have = "has totals alone" if len(names) == 1 else "have totals alone"
+    mix = f"{in_words(names)} {have}: a mean interaction is over all interactions of a side, in the mix that it had."
+    is_known = comparison.rows.whole["throughput"].change is not None
+    rate = ("Throughput", "of printed totals is their interactions over their elapsed time.")
+    return [(MIX_LABEL, mix), *([rate] if is_known else [])]
 
 
 def _mix_in_words(comparison: Comparison) -> str:

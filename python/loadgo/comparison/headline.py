@@ -51,17 +51,34 @@ def verdict_sentence(comparison: Comparison) -> str:
     differences = [comparison.rows.whole[name] for name in _answer_measures(comparison.rows)]
     notation = notation_for(comparison.rows.whole.values())
     phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
-    if not phrases and comparison.chains:
-        phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
-        return "B against A, by totals: " + "; ".join(phrases) + "."
-    if not phrases:
+    totals = _total_phrases(comparison, notation) if comparison.is_by_totals or not phrases else []
+    if not phrases and not totals:
         return "Nothing can be compared: the two sides have no figure in common."
+    if totals and not comparison.judged:
+        return f"B against A, by totals: {'; '.join(totals)}."
     if comparison.judged:
         against = f"{second_figures(comparison.b).capitalize()} against predicted"
         return f"{judged_in_words(comparison.judged)} {against}: {off_in_words(comparison.judged)}."
     is_doubted = cannot_tell_measures(comparison.rows) and any(comparison.rows.between.live_runs)
     of = f", from {runs_a_side(comparison.rows)}" if is_doubted else ""
     return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
+
+
+def _total_phrases(comparison: Comparison, notation: Notation) -> list[str]:
+    """The change of each total: those that the meters take apart, then the others."""
+    phrases = [f"{chain.measure} {relative_change(1 / chain.ratio - 1, None)}" for chain in comparison.chains]
+    if not comparison.is_by_totals:
+        return phrases
+    chained = {chain.measure.lower() for chain in comparison.chains}
+    covered = chained | ({"throughput"} if "elapsed" in chained else set())
+    differences = [comparison.rows.whole[name] for name in ANSWERED_MEASURES if name in comparison.rows.whole]
+    known = [one for one in differences if one.change is not None and one.measure not in covered]
+    charges = [road for road in comparison.roads if road.unit != "ns" and not any("cost" in name for name in chained)]
+    return [
+        *phrases,
+        *(_phrase(difference, notation) for difference in known),
+        *(f"{road.name} {relative_change(1 / road.ratio - 1, None)}" for road in charges),
+    ]
 
 
 def _answer_measures(rows: Matched) -> list[str]:
@@ -86,9 +103,18 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
         stretches_sentence(*sides),
         "" if is_told_above else host_change(comparison.rows),
         rows_sentence(comparison.by_command),
-        conditions_sentence(comparison.conditions),
+        _unstated_conditions(comparison.sides) or conditions_sentence(comparison.conditions),
     )
     return (*filter(None, sentences), *([] if comparison.judged else narrowing(comparison.rows, *sides)))
+
+
+def _unstated_conditions(sides: Sequence[Side]) -> str:
+    """A sentence if a printed side states no conditions, so that none are compared."""
+    unstated = [side.name for side in sides if side.kind == "printed" and not side.conditions]
+    if not unstated:
+        return ""
+    state = "states none" if len(unstated) == 1 else "state none"
+    return f"Conditions are not compared: {in_words(unstated)} {state}."
 
 
 def stretches_sentence(a: Side, b: Side) -> str:

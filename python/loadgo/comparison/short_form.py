@@ -31,10 +31,19 @@ def further_tables(comparison: Comparison, tables: Sequence[Table]) -> list[Tabl
     """All other tables. The short form has the first alone: the rows, of many those that changed most."""
     if not tables:
         return []
+    if comparison.is_by_totals:
+        return _tables_of_totals(comparison, tables)
     rows = comparison.rows.rows
     is_of_rows = len(tables[0].rows()) == len(rows)
     kept = _most_changed(rows) if is_of_rows else range(MOST_ROWS)
     return [*_cut(tables[0], kept, MOST_ROWS), *(table.placed("full") for table in tables[1:])]
+
+
+def _tables_of_totals(comparison: Comparison, tables: Sequence[Table]) -> list[Table]:
+    """The tables where a side has totals alone. The short form has the first two, of the first what both sides have."""
+    known = sum(difference.change is not None for difference in comparison.rows.whole.values())
+    first = _cut(tables[0], range(known), known) if known else [tables[0]]
+    return [*first, *tables[1:2], *(table.placed("full") for table in tables[2:])]
 
 
 def full_pictures(pictures: Sequence[SignPicture]) -> list[SignPicture]:

@@ -29,6 +29,7 @@ from loadgo.records.run_file import start_in
 from loadgo.stats.resample import Interval
 
 if TYPE_CHECKING:
+    from loadgo.published.document import Document
     from loadgo.records.tables import Tables
 
 COMPARED_MEASURES = (
@@ -100,8 +101,8 @@ class Side:
     """Number of lines that had no answer."""
     fault_source: str = ""
     """A phrase that says where the time of page faults comes from. Empty if the time is not known."""
-    document: str = ""
-    """The published document of a printed side."""
+    document: Document | None = None
+    """The document of a printed side."""
     notes: tuple[str, ...] = ()
     doubts: Mapping[str, Interval] = field(default_factory=dict)
     """The uncertainty of a prediction's figures that comes from the fit, as factors by measure."""
@@ -111,6 +112,16 @@ class Side:
     """The sign of the currency of the costs. Empty for a printed side, whose rows have none."""
     beside: Level = "quiet"
     """How busy with other things the host of the other side was: nearly equal shares have one level."""
+
+    @property
+    def has_totals_alone(self) -> bool:
+        """Whether the side is printed without its interactions: their number and sums are all that is known."""
+        return self.kind == "printed" and self.rows.is_empty()
+
+    @property
+    def interaction_count(self) -> int:
+        """Number of interactions, known one by one or as a sum."""
+        return round(self.accounts[0].interactions) if self.has_totals_alone and self.accounts else len(self.rows)
 
     @property
     def run_names(self) -> tuple[str, ...]:

@@ -99,6 +99,8 @@ _RIGHT_WORDS: dict[Judgement, str] = {
 
 
 def _subject(comparison: Comparison) -> str:
+    if comparison.is_by_totals:
+        return "a mean interaction, each side in its own mix"
     return (
         "a mean interaction, in the mix of both" if comparison.rows.by == "command" else "the whole script of one user"
     )
@@ -201,6 +203,8 @@ def _whole(comparison: Comparison) -> Table | None:
     shown = [difference for difference in measured if difference.before is not None or difference.after is not None]
     if not shown:
         return None
+    if comparison.is_by_totals:
+        shown.sort(key=lambda difference: difference.change is None)
     notation = notation_for(comparison.rows.whole.values())
     columns = (
         Column("", tuple(_whole_name(row) for row in shown)),

@@ -89,6 +89,7 @@ def cost(
 
     See docs/cost.md for what each price is charged for.
     """
+    from loadgo.comparison.printed_side import is_printed
     from loadgo.costs.runs import found_runs
 
     if by not in ("command", "user"):
@@ -96,7 +97,12 @@ def cost(
     if phases not in PHASE_CHOICES:
         raise BadArgument(f"phases: {phases!r} is neither of {', '.join(PHASE_CHOICES)}")
     lists = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(run) for run in runs]
-    priced_runs = found_runs([name for text in lists for name in text.split(",") if name])
+    run_names = [name for text in lists for name in text.split(",") if name]
+    if printed := [name for name in run_names if is_printed(name)]:
+        raise BadArgument(
+            f"{printed[0]} is printed, and only runs are priced command by command: name another side with `against`"
+        ).about("against")
+    priced_runs = found_runs(run_names)
     tariff_names = [tariff] if isinstance(tariff, str) else list(tariff)
     system = priced_runs.runs[0].conditions.get("system", {})
     tariffs = list(dict.fromkeys(shift for name in tariff_names for shift in shifts_on(name, system)))

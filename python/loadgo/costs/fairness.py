@@ -107,7 +107,8 @@ def cost_against(
 
     Args:
         a: The machine with the known price: a run, several runs of one script, or a column of a published document,
-            such as `csr-rfc-20:645`. A column without a tariff keeps its printed charges.
+            such as `csr-rfc-20:645`, or a file of your own with printed figures. A column without a tariff keeps its
+            printed charges.
         b: The machine whose price is judged.
         tariff: The tariff of `a`. By default each machine's own.
         against_tariff: The tariff of `b`. By default that of `a`, if it is given.

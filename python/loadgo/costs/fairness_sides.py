@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 PricedSideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
-"""A run's folder or id, several of them, or a column of a published document."""
+"""A run's folder or id, several of them, a column of a published document, or a file with printed figures."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,12 @@ def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
     """
     lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
     names = [name for text in lists for name in text.split(",") if name]
-    if names and is_printed(names[0]):
-        if len(names) > 1:
-            raise BadArgument(f"{names[0]} is a printed column: it cannot be joined with {names[1]}")
-        return _printed(printed_side(names[0]), tariff)
+    printed = [name for name in names if is_printed(name)]
+    if printed and len(names) > 1:
+        other = next((name for name in names if name != printed[0]), names[0])
+        raise BadArgument(f"{printed[0]} is a printed column: it cannot be joined with {other}")
+    if printed:
+        return _printed(printed_side(printed[0]), tariff)
     return _measured(names, tariff or "default", phases)
 
 
@@ -117,7 +119,7 @@ def _printed(printed: PrintedSide, tariff: str | None) -> Side:
     count = account.interactions if account is not None else float(len(printed.rows))
     cpu = account.cpu_ns if account is not None else float(printed.rows["cpu"].sum()) or None
     means = {} if cpu is None else {"cpu": cpu / count}
-    if account is not None:
+    if account is not None and account.elapsed_ns is not None:
         means["elapsed"] = account.elapsed_ns / count
     if tariff is not None:
         charges = tuple(_cpu_charge(printed.name, shift, means.get("cpu")) for shift in load_shifts(tariff))
@@ -131,7 +133,7 @@ def _printed(printed: PrintedSide, tariff: str | None) -> Side:
     return Side(
         name=printed.name,
         title=printed.title,
-        currency=charges[0].tariff.currency if charges[0].tariff else "$",
+        currency=charges[0].tariff.currency if charges[0].tariff else printed.currency or "$",
         paid=charges,
         means=means,
         use=None,
@@ -144,7 +146,9 @@ def _printed(printed: PrintedSide, tariff: str | None) -> Side:
 def _document_warnings(printed: PrintedSide) -> tuple[str, ...]:
     """The warnings that the printed column's document contradicts itself, and that a part of it is extrapolated."""
     clause = contradictions_in_words(findings_of(printed))
-    contradictory = (f"{clause}: see `loadgo reproduce {printed.document}`.",) if clause else ()
+    contradictory = (
+        (f"{clause}: see `loadgo reproduce {printed.document.spec}`.",) if clause and printed.document else ()
+    )
     return (
         *contradictory,
         *(f"{printed.name}: {note}" for note in printed.notes if note.startswith(EXTRAPOLATION_WORD)),

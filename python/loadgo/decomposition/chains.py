@@ -96,7 +96,9 @@ def chains(
     a: Sequence[RunAccount], b: Sequence[RunAccount], *, paired: bool
 ) -> tuple[tuple[Chain, ...], tuple[str, ...]]:
     """Decomposes what the meters of both sides allow. Returns the chains, and sentences for those that are missing."""
-    if not a or not b:
+    accounts = (*a, *b)
+    has_parts = all(account.time_ns for account in accounts) or all("response" in one.used for one in accounts)
+    if not a or not b or not has_parts:
         return (), ("Nothing can be taken apart by meters: total time was not measured on both sides.",)
     sides = _Sides(a, b, run_weights(a, b, paired=paired))
     decomposed, missing = [], []
@@ -162,7 +164,7 @@ def work_ns(account: RunAccount) -> float:
 
 
 def _all_time_ns(account: RunAccount) -> float:
-    return account.elapsed_ns * (account.processors or 1.0)
+    return (account.elapsed_ns or 0.0) * (account.processors or 1.0)
 
 
 def _work_link(sides: _Sides) -> Link:
@@ -205,6 +207,8 @@ def _counted(sides: _Sides, name: str, shares: tuple[Floats, Floats], work: tupl
 
 def _elapsed(sides: _Sides) -> Link:
     """work × overhead × idle ÷ processors, for each interaction."""
+    if not sides.is_known_everywhere(lambda account: bool(account.elapsed_ns)):
+        raise ValueError("it is not known on both sides")
     work = _work_link(sides)
 
     def unmetered_ns(account: RunAccount) -> float:

@@ -43,8 +43,8 @@ def chain_tables(chains: Sequence[Chain], *, first_chart: int = 1) -> list[Table
 
 
 def road_table(roads: Sequence[Road]) -> Table | None:
-    """The table of the same ratios from other meters; None without roads."""
-    if not roads:
+    """The table of the same ratios from other meters. None if processor time alone is known, which checks nothing."""
+    if not roads or (len(roads) == 1 and roads[0].unit == "ns"):
         return None
     targets = [road.to for road in roads]
     ordered = sorted(roads, key=lambda road: targets.index(road.to))

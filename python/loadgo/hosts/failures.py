@@ -115,9 +115,13 @@ _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
         "see that `ssh` logs in there from this terminal: a key in ssh-agent or `ssh-copy-id`, and the right user",
     ),
     (
+        ("connection refused",),
+        HostUnreachable,
+        "no sshd answers at this port: see that one runs there, and whether it has another port (`ssh://HOST:PORT`)",
+    ),
+    (
         (
             "could not resolve",
-            "connection refused",
             "connection timed out",
             "operation timed out",
             "no route to host",

@@ -29,7 +29,7 @@ class RunAccount:
     """Sums over a run; what is absent or None is not known."""
 
     interactions: float
-    elapsed_ns: float
+    elapsed_ns: float | None
     processors: float | None
     time_ns: Mapping[str, float]
     """Time by category, of all processors together. With a remainder it adds up to `elapsed_ns` × `processors`."""
@@ -115,7 +115,8 @@ def _account_of_hosts(tables: Tables, stretch: Stretch, rows: pl.DataFrame, pric
     processors = sum(account.processors or 0.0 for account in known_accounts)
     return RunAccount(
         interactions=sum(account.interactions for account in known_accounts),
-        elapsed_ns=sum(account.elapsed_ns * (account.processors or 0.0) for account in known_accounts) / processors,
+        elapsed_ns=sum((account.elapsed_ns or 0.0) * (account.processors or 0.0) for account in known_accounts)
+        / processors,
         processors=processors,
         time_ns=_sums([account.time_ns for account in known_accounts]),
         counts=_sums([account.counts for account in known_accounts]),

@@ -296,7 +296,7 @@ class _RunningExperiment:
         if not self.is_live or (run_s is None and self.limit_s is None):
             return pairs
         if run_s is None or (self.limit_s is not None and self.limit_s < 2 * run_s * self.most_pairs):
-            return f"{pairs}: no pair begins after {seconds(self.limit_s or 0.0)}"
+            return f"{pairs}: no pair begins that would end after {seconds(self.limit_s or 0.0)}"
         return f"{pairs}: {seconds(2 * run_s * self.most_pairs)} at most{apart}"
 
     @property

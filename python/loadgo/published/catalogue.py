@@ -28,7 +28,7 @@ def document(name: str) -> Document:
     for candidate in documents():
         if candidate.name == name:
             return candidate
-    raise BadArgument(f"there is no document {name!r}; published are {', '.join(names())}")
+    raise BadArgument(f"there is no document {name!r}; published are {', '.join(names())}, or name a file.toml")
 
 
 @cache

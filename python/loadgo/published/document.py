@@ -7,9 +7,9 @@ running text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from loadgo.published.number import Number
 
@@ -166,6 +166,15 @@ class Document:
     causes: tuple[Cause, ...]
     not_figures: Mapping[str, int]
     """Occurrences of numbers in the document that are names, dates of letters or the numbering of remarks."""
+    sides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The columns that can be compared, by name, as `[sides.NAME]` in the file has them."""
+    path: str = ""
+    """The path of a user's own file. Empty for a bundled document."""
+
+    @property
+    def spec(self) -> str:
+        """The argument that names the document on the command line: its name, or the path of a user's own file."""
+        return self.path or self.name
 
     @cached_property
     def figures(self) -> dict[str, Figure]:

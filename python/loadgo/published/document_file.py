@@ -76,6 +76,7 @@ def parse_document(content: DocumentToml, folder: Path) -> Document:
         rules=tuple(_rule(name, rule) for rule in content.get("reproduce", [])),
         causes=tuple(cause for entry in content.get("causes", []) for cause in _causes(entry, find)),
         not_figures={number: int(entry[0]) for number, entry in content.get("not_figures", {}).items()},
+        sides=content.get("sides", {}),
     )
     _check_rules(document)
     return document
@@ -191,8 +192,11 @@ def _relation(relation: DocumentToml, tables: tuple[Table, ...], find: FindCells
         text = relation["claim"]
         for name, replacement in zip(replacements, combination, strict=True):
             text = text.replace(name, replacement)
-        claim = claims.parse_claim(text)
-        left, right = claims.resolve(claim.left, find), claims.resolve(claim.right, find)
+        try:
+            claim = claims.parse_claim(text)
+            left, right = claims.resolve(claim.left, find), claims.resolve(claim.right, find)
+        except ValueError as mistake:
+            raise ValueError(f"relation {relation['name']}: {mistake}") from mistake
         resolved.append(claims.Claim(text, left, right, claim.comparison))
     return Relation(relation["name"], relation["says"], tuple(resolved), bool(relation.get("derives")))
 

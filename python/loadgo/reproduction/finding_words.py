@@ -7,7 +7,7 @@ import re
 from loadgo.published.document import Document, Figure
 from loadgo.published.finding import Failure, Finding, contradictions_in_words
 from loadgo.reproduction.reproduce import ReproducedDocument
-from loadgo.reproduction.words import short_id, significant
+from loadgo.reproduction.words import short_id, significant, value_text
 
 
 def findings_title(reproduced: ReproducedDocument) -> str:
@@ -47,11 +47,16 @@ def failure_text(failure: Failure, figures: dict[str, Figure]) -> str:
     prefix = next(iter(figures)).partition("/")[0]
     units = {figures[key].unit for key in failure.figures}
     sign = {"=": "≠", "<=": "is not ≤", ">=": "is not ≥"}[failure.claim.comparison]
-    shown = f"{_printed(left, prefix, figures)} {sign} {_printed(right, prefix, figures)}"
+    left_text = f"{_printed(left, prefix, figures)}{_value(left, failure.left)}"
+    shown = f"{left_text} {sign} {_printed(right, prefix, figures)}"
     if units & {"date", "clock time"}:
         return f"{shown} ({short_id(failure.figures[0])}, {short_id(failure.figures[-1])})"
-    is_single_cell = re.fullmatch(r"\{[^+}]*\}", right)
-    return f"{short_id(failure.figures[0])}: {shown}" + ("" if is_single_cell else f" = {significant(failure.right)}")
+    return f"{short_id(failure.figures[0])}: {shown}{_value(right, failure.right)}"
+
+
+def _value(side: str, value: float) -> str:
+    """The value of a side of a claim, as ` = 96.8`. Empty for a side that is a single cell or a number."""
+    return "" if re.fullmatch(r"\{[^+}]*\}|[\d.]+", side.strip()) else f" = {significant(value)}"
 
 
 def _printed(side: str, prefix: str, figures: dict[str, Figure]) -> str:
@@ -64,6 +69,6 @@ def _printed(side: str, prefix: str, figures: dict[str, Figure]) -> str:
         figure = figures[f"{prefix}/{re.sub(r'[.](low|high)$', '', reference)}"]
         if figure.unit == "date":
             return figure.text
-        return significant(float(figure.number.high if reference.endswith(".high") else figure.number.low))
+        return value_text(figure, float(figure.number.high if reference.endswith(".high") else figure.number.low))
 
     return re.sub(r"\{([^}]*)\}", printed_number, side)

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Literal, get_args
 
 from loadgo.distribution.choice import WorkerChoice
@@ -23,6 +25,7 @@ from loadgo.published.consistency import find_contradictions
 from loadgo.published.document import Cause, Document, Figure, Rule, Total
 from loadgo.published.failures import Numbers, is_sure
 from loadgo.published.finding import Finding
+from loadgo.published.own_file import read_own_document
 from loadgo.reproduction.models.arithmetic import evaluate_with_ours, with_arithmetic
 from loadgo.reproduction.models.laboratory import Lab
 from loadgo.reproduction.models.rfc_392_here import LocalTransfers, ReportProgress, repeat_transfers_here
@@ -145,13 +148,24 @@ class Reproduction(Result, presented_by="loadgo.reproduction.presentation:presen
         return sum(reproduced.unexplained for reproduced in self.documents)
 
     @property
+    def is_own(self) -> bool:
+        """Whether the document is a user's own file, which no model computes."""
+        return any(reproduced.document.path for reproduced in self.documents)
+
+    @property
     def bad(self) -> bool:
-        """Whether a figure to be predicted is missing, not predicted at all, or outside without a named cause."""
+        """Whether a figure to be predicted is missing, not predicted at all, or outside without a named cause.
+
+        Of a user's own document: whether it contradicts itself by more than the last digit.
+        """
+        if self.is_own:
+            findings = [finding for reproduced in self.documents for finding in reproduced.findings]
+            return any(finding.degree == "contradiction" for finding in findings)
         return self.unexplained > 0
 
 
 def reproduce(
-    name: str | None = None,
+    name: str | PathLike[str] | None = None,
     *,
     here: Prices | None = None,
     workers: int | str | None = None,
@@ -161,7 +175,8 @@ def reproduce(
     """Runs the published measurements again, and puts our figure beside each printed figure.
 
     Args:
-        name: A document, such as `mpl-16`. By default all documents (docs/published.md lists them).
+        name: A document, such as `mpl-16`. By default all documents (docs/published.md lists them). Of a file of your
+            own, `before.toml`, the figures are checked against each other, and nothing is run.
         here: The prices of this host. The transfers of RFC 392 are then made on this host too.
         workers: Who simulates: a number of processes, `dask`, or the address of a Dask scheduler. By default threads of
             this process. The figures are the same.
@@ -169,25 +184,37 @@ def reproduce(
         progress: A function that is called with a line for each document that is done.
 
     Returns:
-        `Reproduction` with each document's figures, their ratio and verdict. `bad` tells whether a prediction failed.
+        `Reproduction` with each document's figures, their ratio and verdict. `bad` tells whether a prediction failed,
+        or whether a file of your own contradicts itself.
 
     Raises:
         loadgo.errors.BadArgument: There is no such document, or `here` was given with another one; it is a
             `ValueError`.
+        loadgo.errors.Mistake: A file of your own has a mistake.
         loadgo.errors.LoadgoError: A machine cannot be run.
     """
     if here is not None and name not in (None, TRANSFER_DOCUMENT):
         raise BadArgument(f"{name} has no transfers that can be repeated on this host; only {TRANSFER_DOCUMENT} has")
-    requested = documents() if name is None else (document(name),)
+    requested = _requested(name)
     choice = WorkerChoice(workers, executor)
     choice.check(is_simulated=True)
     began = time.monotonic()
+    if requested[0].path:
+        return Reproduction((judge_document(requested[0], {}),), 0, time.monotonic() - began)
     with run_crew(choice) as crew, Lab(crew) as lab:
         reproduced = _all_reproduced(requested, lab, progress)
         count = lab.count
     # The host is measured after the simulations, so that nothing runs beside it.
     reproduced = [_with_this_host(result, here, progress) for result in reproduced]
     return Reproduction(tuple(reproduced), count, time.monotonic() - began)
+
+
+def _requested(name: str | PathLike[str] | None) -> tuple[Document, ...]:
+    """The bundled documents, one of them, or that of a user's file."""
+    if name is None:
+        return documents()
+    text = fspath(name)
+    return (read_own_document(Path(text)) if text.endswith(".toml") else document(text),)
 
 
 def judge_document(published: Document, values: ReproducedValues, plots: Sequence[Plot] = ()) -> ReproducedDocument:
@@ -311,6 +338,8 @@ def _total(
     ours = ours if own is None else own.value
     rule = next((rule for rule in published.rules if fnmatch.fnmatchcase(total.id, rule.cells)), None)
     verdict: FigureVerdict = "missing" if ours is None else "given"
+    if rule is not None and rule.mark == "not modelled":
+        verdict = "not modelled"
     if rule is not None and rule.within is not None and ours is not None:
         is_near = (
             abs(ours / printed - 1) <= rule.within.relative

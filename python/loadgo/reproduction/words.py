@@ -8,6 +8,7 @@ from typing import get_args
 
 from loadgo.notation.figures import digits, in_words
 from loadgo.published.document import CauseKind, Figure
+from loadgo.reproduction.own_words import NO_MODEL_SENTENCE, own_answer
 from loadgo.reproduction.reproduce import (
     BAD_VERDICTS,
     FigureVerdict,
@@ -54,6 +55,8 @@ LETTER_LEGEND = (
 
 def answer(reproduction: Reproduction) -> str:
     """The first sentences: how many predictions hold, which fail, and the number of figures by verdict."""
+    if reproduction.is_own:
+        return f"{own_answer(reproduction.documents[0])} {NO_MODEL_SENTENCE}"
     if len(reproduction.documents) == 1:
         (only,) = reproduction.documents
         return f"{_predictions(only)} {only.document.name}: {_verdict_counts(reproduction.count)}."
@@ -97,6 +100,8 @@ def purpose_text() -> str:
 
 def document_answer(reproduced: ReproducedDocument) -> str:
     """How many predictions of one document hold, which fail, and the number of its figures by verdict."""
+    if reproduced.document.path:
+        return own_answer(reproduced)
     return f"{_predictions(reproduced)} {_verdict_counts(reproduced.count)}."
 
 

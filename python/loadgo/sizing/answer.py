@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from loadgo.notation.figures import as_code, capitalized, digits, number, people, seconds, share
+from loadgo.notation.figures import as_code, capitalized, counted, money, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
 from loadgo.sizing.fit_doubt import FitDoubt
+from loadgo.sizing.limiting import limiting_resource
 from loadgo.sizing.narrowing import Narrowing
 from loadgo.sizing.neighbours import neighbours_in_words
 from loadgo.sizing.outcomes import (
@@ -21,19 +22,11 @@ from loadgo.sizing.outcomes import (
     SearchOutcome,
     Undecided,
 )
-from loadgo.sizing.resources import PROCESSORS_RESOURCE
 from loadgo.sizing.results import Neighbours, Saturation, SearchEnd
 from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 if TYPE_CHECKING:
     from loadgo.sizing.models.models import Models
-
-SATURATED_SHARE = 0.7
-"""A resource that is less busy than this at the answer is not what limits the users."""
-LOADING_SHARE = 0.1
-"""From this share of the processors' time on, the answer says that they wait for programs to be loaded."""
-FAR_SATURATION_RATIO = 2.0
-"""A resource that is saturated only from more than this many times the answer on is not what limits the users."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +38,7 @@ class CapacityAnswer:
     interval: tuple[int, int | None] | None
     binding: Target | None
     in_words: str
+    """The answer, and below it, after a line break, what explains it."""
     confidence: float = INTERVAL_CONFIDENCE
     """The confidence of the interval; 0 where its ends are only the side on which the measured figures lie."""
 
@@ -65,8 +59,17 @@ class AnswerContext:
     """The reason of each invalid trial that the answer is based on; empty if a valid trial exists."""
     fit_doubt: FitDoubt | None = None
     """None where the machine was not fitted, or where the uncertainty of the fit is not known."""
+    tariff: str = ""
+    """The name of the tariff, if the caller chose one: the answer then says what a user's hour costs."""
+    currency: str = ""
+    remedy: str = ""
+    """A sentence on what would narrow the answer where more trials would not; else empty."""
 
 
+COST_WORDS = "A user's hour costs"
+"""The beginning of the sentence on the cost, which the answer has where the caller chose a tariff."""
+MORE_LIKELY = "more likely than not"
+"""The words in place of a confidence where the ends of an interval have none."""
 _NO_CONTEXT = AnswerContext()
 
 
@@ -75,23 +78,32 @@ def answer_of(
 ) -> CapacityAnswer:
     """The answer from the outcome and the points of a search, with sentences on what makes it less certain."""
     answer = _answer_by_outcome(outcome, points, goal, context)
-    words = [answer.in_words, neighbours_in_words(context.neighbours)]
+    headline, _, explanation = answer.in_words.partition("\n")
+    cost = _cost_in_words(answer.users, points, context)
+    words = [explanation, neighbours_in_words(context.neighbours)]
     if context.fit_doubt is not None and answer.interval is not None:
         doubt = context.fit_doubt
-        words.append(doubt.in_words)
+        words.append(doubt.grounds_in_words if answer.end == "found" else doubt.in_words)
         answer = replace(answer, interval=(doubt.low, doubt.high), confidence=doubt.confidence)
-    if context.invalid:
-        words.append(_invalid_in_words(context))
-    if context.narrowing is not None:
-        words.append(context.narrowing.in_words)
+    words.append(context.remedy or (context.narrowing.in_words if context.narrowing is not None else ""))
     end: SearchEnd = "stopped" if context.stopped else answer.end
-    return replace(answer, end=end, in_words=" ".join(filter(None, words)))
+    more = " ".join(filter(None, words))
+    shown = "\n".join(filter(None, (f"{headline} {cost}".strip(), more)))
+    return replace(answer, end=end, in_words=shown)
 
 
-def _invalid_in_words(context: AnswerContext) -> str:
-    count = len(context.invalid)
-    trials = "The only trial is" if count == 1 else f"All {count} trials are"
-    return f"{trials} not valid: {'; '.join(dict.fromkeys(context.invalid))}."
+def _cost_in_words(users: int | None, points: Sequence[LoadPoint], context: AnswerContext) -> str:
+    """The cost of a user's hour at the answer, by the tariff that the caller chose; else empty."""
+    near = min(
+        (point for point in points if point.cost_user_hour is not None),
+        key=lambda point: abs(point.users - (users or 0)),
+        default=None,
+    )
+    if not context.tariff or not users or near is None:
+        return ""
+    cost = money(near.cost_user_hour, context.currency)
+    where = "" if near.users == users else f", with {people(near.users)}"
+    return f"{COST_WORDS} {cost}{where} (tariff {context.tariff})."
 
 
 def _answer_by_outcome(
@@ -114,14 +126,14 @@ def _answer_by_outcome(
             words = f"No number of users meets the targets: {who} could not log in.{_fewer_in_words(goal)}"
             return CapacityAnswer("no number", 0, (0, too_few), None, words)
         return CapacityAnswer("no number", 0, (0, too_few), target, _none_meets_in_words(target, points, goal))
-    return _range_answer(outcome, points, goal)
+    return _range_answer(outcome, points, goal, context)
 
 
 def _every_number_answer(users: int, points: Sequence[LoadPoint], goal: SearchGoal) -> CapacityAnswer:
     """The answer where the limit of the search meets the targets. It is a number only if its trials were steady."""
     if doubt := _doubt_of_point(users, points):
         words = (
-            f"At least {people(users)}, by what was measured alone, without a confidence: {doubt}. "
+            f"At least {people(users)}, more likely than not: {doubt}. "
             f"{capitalized(_measured_in_words(users, points))}."
         )
         return CapacityAnswer("range", None, (users, None), None, words, 0.0)
@@ -168,7 +180,9 @@ def _fewer_in_words(goal: SearchGoal) -> str:
     )
 
 
-def _range_answer(outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal) -> CapacityAnswer:
+def _range_answer(
+    outcome: Undecided, points: Sequence[LoadPoint], goal: SearchGoal, context: AnswerContext
+) -> CapacityAnswer:
     """The answer where the trials show a range of the capacity, or one end of it."""
     low, high = outcome.low, outcome.high
     end: SearchEnd = "range" if low else "open"
@@ -179,20 +193,28 @@ def _range_answer(outcome: Undecided, points: Sequence[LoadPoint], goal: SearchG
         why = _contradiction_in_words(points) or "no trial clearly meets or misses the targets"
         words = f"Any number from 0 to the limit of {people(goal.max_users)} is possible: {why}, and {reason}."
         return CapacityAnswer(end, None, (0, None), None, words, 0.0)
-    if high is None:
-        words = f"At least {people(low)}"
-    elif not low:
-        words = f"At most {people(high)}, perhaps none" if high else "Probably not even one user"
+    if context.invalid:
+        shown = _ends_in_words(low, high)
+        words = f"The capacity is not known. By the figures of trials that are not valid, it is {shown}."
     else:
-        words = f"{low:,} to {people(high)}" if low < high else people(low)
-    confidence = f"with {100 * outcome.confidence:.0f} % confidence"
-    words += f", {confidence if outcome.confidence else 'by what was measured alone, without a confidence'}: {reason}."
+        confidence = f"with {100 * outcome.confidence:.0f} % confidence" if outcome.confidence else MORE_LIKELY
+        words = f"{capitalized(_ends_in_words(low, high))}, {confidence}: {reason}."
     # Where no number of users clearly meets the targets, the figures of the most that may do so are said.
     most_within = max((point.users for point in points if high is None or point.users <= high), default=0)
     for users in (low or most_within, None if high is None else high + 1):
         measured = _measured_in_words(users, points) if users else ""
         words += f" {capitalized(measured)}." if measured else ""
+    if 0 < outcome.confidence < INTERVAL_CONFIDENCE:
+        words += f"\nThe table judges with {100 * INTERVAL_CONFIDENCE:.0f} % confidence, and so leaves more undecided."
     return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence)
+
+
+def _ends_in_words(low: int, high: int | None) -> str:
+    if high is None:
+        return f"at least {people(low)}"
+    if not low:
+        return f"at most {people(high)}, perhaps none" if high else "probably not even one user"
+    return f"{low:,} to {people(high)}" if low < high else people(low)
 
 
 def _contradiction_in_words(points: Sequence[LoadPoint]) -> str:
@@ -234,18 +256,21 @@ def _found_answer(
         )
         return CapacityAnswer("contradiction", None, None, floor.target, words)
     users, low, high = outcome.users, outcome.low, outcome.high
-    is_open = context.fit_doubt is not None and context.fit_doubt.high is None
+    doubt = context.fit_doubt
+    top = None if doubt is not None and doubt.high is None else high
+    # Where the interval comes from the fit, its width has that reason.
+    wide = _wide_reason(outcome) if doubt is None or not doubt.is_wider else ""
     if users < goal.fewest_users:
-        words = _zero_in_words(None if is_open else high, target, points, goal) + _wide_reason(outcome)
+        words = "\n".join(filter(None, (_zero_in_words(top, target, points, goal), wide)))
         return CapacityAnswer("no number", 0, (0, high), target, words)
-    words = _capacity_in_words(users, low, None if is_open else high, target, points)
-    words += _wide_reason(outcome)
+    words = _capacity_in_words(outcome, top, target, points, is_fitted=doubt is not None)
     measured = _measured_in_words(users, points)
     words += f" {capitalized(measured)}." if measured else ""
     open_floor = _unmet_floor(users, points)
     if open_floor is not None:
         words += f" It is not known whether {people(users)} meet {open_floor.target.text}."
-    return CapacityAnswer("found", users, (low, high), target, words + _limiting_resource(users, points, context.first))
+    explanation = " ".join(filter(None, (limiting_resource(users, points, context.first), wide)))
+    return CapacityAnswer("found", users, (low, high), target, "\n".join(filter(None, (words, explanation))))
 
 
 def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint], goal: SearchGoal) -> str:
@@ -261,23 +286,22 @@ def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint]
 
 def _wide_reason(outcome: CapacityFound) -> str:
     """The sentence with the reason of an interval that is wider than wanted; empty for one that is not."""
-    return "" if outcome.enough else f" The interval is wider than wanted: {outcome.why or LONGEST_TRIALS_REASON}."
+    return "" if outcome.enough else f"The interval is wider than wanted: {outcome.why or LONGEST_TRIALS_REASON}."
 
 
-def _capacity_in_words(users: int, low: int, high: int | None, target: Target, points: Sequence[LoadPoint]) -> str:
-    """Sentences on the capacity and its interval; `high` is None if the upper end is not known.
+def _capacity_in_words(
+    outcome: CapacityFound, high: int | None, target: Target, points: Sequence[LoadPoint], *, is_fitted: bool
+) -> str:
+    """The sentence on the capacity and its interval; `high` is None if the upper end is not known.
 
     The capacity is where the line through all near points crosses the limit. The point at the capacity alone may miss
     the target. Then the interval comes first, with the most users whose own trials meet the target.
     """
-    missed_beyond = f"{people(users)}; with more, {target.text} is missed."
-    if high is not None and low < users and not _is_met(users, points):
-        missed_beyond = _probable_in_words(users, low, high, target)
+    users, low = outcome.users, outcome.low
+    by_line = ", by the line through all trials" if outcome.crossing is not None and not is_fitted else ""
+    capacity = f"{people(users)} {'meets' if users == 1 else 'meet'} {target.text}"
     if high is None:
-        return f"{missed_beyond} The answer is {people(low)} or more, with 95 % confidence."
-    if low == high:
-        return missed_beyond
-    interval = f"between {low:,} and {high:,}, with 95 % confidence"
+        return f"Probably {capacity} ({low:,} or more, with 95 % confidence)."
     values = {point.users: _value_of(point, target) for point in points}
     if low < users and (values.get(users) or 0.0) > target.limit:
         met = max(
@@ -288,20 +312,15 @@ def _capacity_in_words(users: int, low: int, high: int | None, target: Target, p
             f"{low:,} to {people(high)}, with 95 % confidence.{own_trials} The line through all trials reaches the "
             f"limit at {users:,}, although the trials with {users:,} alone miss it."
         )
-    return f"{missed_beyond} The answer lies {interval}."
+    if low == high:
+        return f"{people(users)}; with more, {target.text} is missed{'' if _is_met(users, points) else by_line}."
+    probably = "" if low == users and _is_met(users, points) else "Probably "
+    return f"{probably}{capacity} ({low:,} to {high:,}, with 95 % confidence){by_line}."
 
 
 def _is_met(users: int, points: Sequence[LoadPoint]) -> bool:
     """Whether the point with `users` users surely meets all targets; also where there is none, so that none is open."""
     return all(verdict.standing == "met" for point in points if point.users == users for verdict in point.verdicts)
-
-
-def _probable_in_words(users: int, low: int, high: int, target: Target) -> str:
-    """The sentence on a capacity whose own trials leave the target open."""
-    open_users = f"{low + 1:,} to {high:,}" if low + 1 < high else f"{high:,}"
-    meet = f"{low:,} {'meets' if low == 1 else 'meet'} {target.text}, {open_users} may" if low else ""
-    may = meet or f"{open_users} may meet {target.text}"
-    return f"Probably {people(users)}: {may}, and {high + 1:,} miss it."
 
 
 def _value_of(point: LoadPoint, target: Target) -> float | None:
@@ -333,16 +352,17 @@ def _targets_in_words(targets: Sequence[Target]) -> str:
 def _measured_in_words(users: int, points: Sequence[LoadPoint]) -> str:
     """The measured figure of each target with `users` users, as a phrase; empty without a figure."""
     verdicts = [verdict for point in points if point.users == users for verdict in point.verdicts]
-    phrases = [_verdict_in_words(verdict) for verdict in verdicts if verdict.value or verdict.slow_share]
+    count = next((point.interactions for point in points if point.users == users), 0)
+    phrases = [_verdict_in_words(verdict, count) for verdict in verdicts if verdict.value or verdict.slow_share]
     return f"with {'one user' if users == 1 else people(users)} {', '.join(phrases)}" if phrases else ""
 
 
-def _verdict_in_words(verdict: TargetVerdict) -> str:
+def _verdict_in_words(verdict: TargetVerdict, count: int) -> str:
     target = verdict.target
     command = f"({target.command})" if target.command and target.measure != "busy" else ""
     if verdict.value is None:
         slow = share(verdict.slow_share.value if verdict.slow_share else math.nan)
-        lines = f"{as_code(target.command)} lines" if target.command else "all lines"
+        lines = f"{as_code(target.command)} lines" if target.command else counted(count, "line")
         return f"{slow} of {lines} take longer than {seconds(target.limit)}"
     name = f"{target.command} busy" if target.measure == "busy" else f"{target.measure}{command}"
     shown, interval = format_measure(target, verdict.value.value), verdict.value.interval
@@ -356,31 +376,3 @@ def format_measure(target: Target, value: float) -> str:
     if target.measure in ("errors", "busy"):
         return share(value)
     return f"{number(value)}/s" if target.measure == "throughput" else seconds(value)
-
-
-def _limiting_resource(users: int, points: Sequence[LoadPoint], first: Saturation | None) -> str:
-    """A sentence on what limits the users: the resource that is full first, loading, or no resource."""
-    near = min(
-        (point for point in points if point.utilisation), key=lambda point: abs(point.users - users), default=None
-    )
-    if first is None or near is None:
-        return ""
-    busiest = max(near.utilisation, key=lambda name: near.utilisation[name])
-    if near.loading >= LOADING_SHARE and near.utilisation[busiest] < SATURATED_SHARE:
-        return (
-            f" Processors work {share(near.utilisation.get(PROCESSORS_RESOURCE, 0.0))} of the time, and wait "
-            f"{share(near.loading)} of it for programs to be loaded. A program holds the memory while it is loaded and "
-            "while it runs; the others wait for the memory."
-        )
-    if near.utilisation[busiest] < SATURATED_SHARE and first.users > FAR_SATURATION_RATIO * users:
-        return (
-            f" No resource is saturated there (the busiest: {busiest}, {share(near.utilisation[busiest])}): a limit, "
-            "a lock, or the work itself makes users wait."
-        )
-    pronoun, verb = ("they", "are") if first.resource.endswith("s") else ("it", "is")
-    busy = near.utilisation.get(first.resource)
-    measured = "" if busy is None else f"; with {people(near.users)} {pronoun} {verb} {share(busy)} busy"
-    return (
-        f" {capitalized(first.resource)} {'would be' if first.users > users else verb} full first, without any waiting "
-        f"from {digits(first.users)} users on (N*){measured}."
-    )

@@ -24,13 +24,13 @@ from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_dou
 from loadgo.sizing.knobs.knob import parse_class_limits
 from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.narrowing import narrowing_of
+from loadgo.sizing.narrowing import narrowing_of, remedy_of
 from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.quiet_host import with_quiet_capacity
-from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits
+from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLengths
 from loadgo.sizing.site import TrialSite, keep_result, max_users_on, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
@@ -253,13 +253,16 @@ def assemble_capacity(
     first = first_saturation(models)
     outcome = search_result.outcome
     neighbours = with_quiet_capacity(neighbours_of(used), outcome, used, goal, points, servers)
-    narrowing = narrowing_of(outcome, used, goal, lengths.shortest_s)
     invalid = tuple(trial.why for trial in used if not trial.valid)
     doubt = doubt_or_reason if isinstance(doubt_or_reason, FitDoubt) else None
+    remedy = remedy_of(outcome, [trial for trial in all_trials if not trial.valid], doubt)
+    narrowing = None if remedy else narrowing_of(outcome, used, goal, lengths.shortest_s)
     stopped = search_result.stopped or (isinstance(doubt_or_reason, NoFitDoubt) and stop.is_set())
-    context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt)
-    answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     has_prices = any(point.cost_user_hour is not None for point in points)
+    tariff_label = site.tariff.label if has_prices and options.tariff != "default" else ""
+    context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt, tariff_label)
+    context = replace(context, currency=site.tariff.currency, remedy=remedy)
+    answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,
         on=site.on,
@@ -287,15 +290,19 @@ def assemble_capacity(
             *_unknown_neighbours(site, neighbours),
             *_no_doubt_notes(doubt_or_reason),
         ),
-        each_trial=tuple(
-            trial_record(trial, goal, is_used=_is_used(trial, search_result)) for trial in search_result.in_order
-        ),
+        each_trial=_trial_records(search_result, goal),
         neighbours=neighbours,
         narrowing=narrowing,
         fit_doubt=doubt,
         fit_warnings=site.fit_warnings,
         limit_warnings=site.limit_warnings,
     )
+
+
+def _trial_records(search_result: SearchResult, goal: SearchGoal) -> tuple[TrialRecord, ...]:
+    """The records of all trials, in the order in which they ran."""
+    in_order = search_result.in_order
+    return tuple(trial_record(trial, goal, is_used=_is_used(trial, search_result)) for trial in in_order)
 
 
 def _is_used(trial: CapacityTrial, search_result: SearchResult) -> bool:

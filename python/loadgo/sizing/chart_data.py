@@ -7,10 +7,10 @@ curve, `beyond` says whether the point is extrapolated.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadgo.notation.figures import digits, people
+from loadgo.notation.figures import capitalized, digits, people
 from loadgo.running.prepared import is_host
 from loadgo.sizing.curve import MeasuredFigure, Target
 from loadgo.sizing.models.extrapolation import ModelFigures
@@ -20,6 +20,13 @@ from loadgo.stats.resample import Interval
 CurvePoint = Mapping[str, str | float | bool | None]
 
 BOUNDS_LABEL = "asymptotic bounds"
+_MODEL_MEANINGS = {
+    "mean values": "a queueing model with the measured service demands",
+    "scalability law": "a curve through the throughputs",
+    BOUNDS_LABEL: "limits that hold in any order of service",
+}
+MOST_MODEL_MISS = 0.5
+"""A model that misses a measured mean response by more than this share of it is not drawn beside the responses."""
 AXIS_MARGIN_RATIO = 1.25
 """An axis ends at most at this many times the largest measured figure, unless a limit lies beyond."""
 _INFINITY_TOKEN = 1e12
@@ -88,6 +95,34 @@ def scale_words(scale: ResponseScale) -> str:
         f"Models have the mean: it is drawn times {digits(scale.ratio)}, as {scale.measure} was that many times the "
         f"mean{at}."
     )
+
+
+def models_in_words(names: Iterable[str]) -> str:
+    """The meanings of the drawn models, in a clause each."""
+    drawn = set(names)
+    meanings = [f"{name}: {meaning}" for name, meaning in _MODEL_MEANINGS.items() if name in drawn]
+    return f"{capitalized('; '.join(meanings))}." if meanings else ""
+
+
+def response_curve(capacity: Capacity, ratio: float) -> list[CurvePoint]:
+    """The mean response of each model over the users, times a ratio, without models that miss what was measured."""
+    curve = model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio))
+    missing = _missing_models(capacity)
+    return [point for point in curve if point["what"] not in missing]
+
+
+def missing_in_words(capacity: Capacity) -> str:
+    """A sentence on each model that is not drawn since it misses what was measured; empty without such a model."""
+    return " ".join(
+        f"The curve of {name} is left out: it misses a measured mean by {100 * miss:.0f} %."
+        for name, miss in _missing_models(capacity).items()
+    )
+
+
+def _missing_models(capacity: Capacity) -> dict[str, float]:
+    models = capacity.models.models if capacity.models is not None else ()
+    misses = {model.name: model.response_miss.response for model in models if model.response_miss is not None}
+    return {name: abs(miss) for name, miss in misses.items() if miss is not None and abs(miss) > MOST_MODEL_MISS}
 
 
 def measured_busy(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:

@@ -39,12 +39,14 @@ from loadgo.sizing.chart_data import (
     measured_cost,
     measured_response,
     measured_throughput,
+    missing_in_words,
     model_curve,
+    models_in_words,
     response_bounds,
     response_chart_names,
+    response_curve,
     response_scales,
     scale_words,
-    scaled_figure,
     throughput_bounds,
 )
 from loadgo.sizing.models.demands import saturation_users
@@ -132,14 +134,15 @@ def _response_chart(capacity: Capacity, scale: ResponseScale, name: str) -> Char
     area: list[CurvePoint] = []
     if (ratio := scale.ratio) is not None:
         line, area = response_bounds(capacity, ratio)
-        lines = model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio)) + line
+        lines = response_curve(capacity, ratio) + line
     limits = [target.limit for target in scale.limits]
     top = axis_end(dots, lines, limits)
     title = "mean response time" if scale.measure == "mean" else f"{scale.measure} of the response time"
     axis = _FigureAxis(title, top, ",.4~r", TIME_LABEL, "s")
     layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(scale, top)))
     has_models = capacity.models is not None and bool(capacity.models.drawn)
-    caption = " ".join(filter(None, (_caption(capacity), scale_words(scale) if has_models else "")))
+    missing = missing_in_words(capacity) if scale.ratio is not None else ""
+    caption = " ".join(filter(None, (_caption(capacity), scale_words(scale) if has_models else "", missing)))
     return chart_of(name, f"Response time: {scale.measure}", caption, layered, 280)
 
 
@@ -338,4 +341,7 @@ def _caption(capacity: Capacity) -> str:
         caption += " Models are dashed beyond the last point, and their areas are their intervals."
     if capacity.models is not None and capacity.models.drawn_bounds:
         caption += " The grey area lies between the bounds for balanced jobs."
+    drawn = [model.name for model in capacity.models.drawn] if capacity.models is not None else []
+    bounds = [BOUNDS_LABEL] if capacity.models is not None and capacity.models.drawn_bounds else []
+    caption = " ".join(filter(None, (caption, models_in_words([*drawn, *bounds]))))
     return caption + _answer_words(capacity)

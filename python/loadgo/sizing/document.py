@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import json_document, members_of
-from loadgo.documents.document import Charts, Document
+from loadgo.documents.document import Charts, Document, Remarks
 from loadgo.notation.figures import digits, in_words, number, people, seconds, share
 from loadgo.running.prepared import THIS_HOST
 from loadgo.sizing.curve import LoadPoint, Target
@@ -13,7 +13,7 @@ from loadgo.sizing.json_keys import JSON_KEYS
 from loadgo.sizing.neighbours import busy_warning
 from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity
-from loadgo.sizing.tables import UNDECIDED_MEANING, capacity_tables
+from loadgo.sizing.tables import capacity_tables, undecided_notes
 from loadgo.sizing.trust import capacity_trust
 from loadgo.stats.resample import Interval
 from loadgo.theory.scalability import FittedLaw
@@ -40,16 +40,27 @@ def capacity_document(capacity: Capacity) -> Document:
         return capacity_charts(capacity)
 
     tables, warnings = capacity_tables(capacity), _capacity_warnings(capacity)
+    headline, *explanation = capacity.in_words.split("\n")
     curve_tables = 1 if capacity.points else 0
     return Document(
         title=f"capacity of {_system(capacity)} in users",
-        answer=capacity.in_words,
+        answer=headline,
         trust=capacity_trust(capacity, is_warned=bool(warnings)),
         warnings=warnings,
         about=_about_lines(capacity),
-        sections=(*tables[:curve_tables], *capacity_pictures(capacity), Charts(charts), *tables[curve_tables:]),
+        sections=(
+            *_explained(explanation),
+            *tables[:curve_tables],
+            *capacity_pictures(capacity),
+            Charts(charts),
+            *tables[curve_tables:],
+        ),
         notes=tuple(_capacity_notes(capacity)),
     )
+
+
+def _explained(paragraphs: list[str]) -> tuple[Remarks, ...]:
+    return (Remarks(tuple(paragraphs)),) if paragraphs else ()
 
 
 def _system(capacity: Capacity) -> str:
@@ -68,6 +79,9 @@ def _capacity_warnings(capacity: Capacity) -> tuple[str, ...]:
     warnings = [*capacity.fit_warnings, *capacity.limit_warnings, *_search_warnings(capacity)]
     warnings += [f"With {_users_in_words([point])} {number(point.lost)} records were lost." for point in lost]
     invalid = [point for point in capacity.points if not point.valid]
+    if invalid and len(invalid) == len(capacity.points):
+        reasons = dict.fromkeys(trial.why for trial in capacity.each_trial if trial.why)
+        return (*warnings, f"No trial is valid{': ' if reasons else ''}{'; '.join(reasons)}.")
     warnings += [
         f"With {_users_in_words([point])} the trials are not valid{_reasons(capacity, point)}." for point in invalid
     ]
@@ -99,7 +113,8 @@ def _capacity_notes(capacity: Capacity) -> list[tuple[str, str]]:
     ]
     notes += [("Steady state", line) for line in _steady_notes(capacity)]
     if any(verdict.standing == "open" for point in capacity.points for verdict in point.verdicts):
-        notes.append(("Undecided", f"{UNDECIDED_MEANING.format('these users')}."))
+        of_line = "" if capacity.fit_doubt is None else ", on the machine exactly as fitted"
+        notes += undecided_notes("these users", capacity_tables(capacity)[0], of_line)
     if capacity.tariff:
         notes.append(("Tariff", f"a user-hour is priced at {capacity.tariff}."))
     notes += [*_other_work_notes(capacity), *_fit_notes(capacity), *_model_notes(capacity)]

@@ -74,6 +74,28 @@ class FitDoubt:
         )
 
     @property
+    def is_wider(self) -> bool:
+        """Whether the interval is wider than that of the search alone, so that more trials would not narrow it."""
+        return (self.low, self.high) != (self.search_low, self.search_high)
+
+    @property
+    def grounds_in_words(self) -> str:
+        """The grounds of the interval, without its ends, in one or two sentences."""
+        left_out = f"; {self.undecided} more, left out, did not decide it" if self.undecided else ""
+        alone = ""
+        if self.search_low is not None and self.is_wider:
+            alone = f" The machine exactly as fitted supports {_ends_in_words(self.search_low, self.search_high)}."
+        return (
+            f"The machine was fitted: the interval has the uncertainty of its parameters ({self.draws} draws"
+            f"{left_out}).{alone}"
+        )
+
+    @property
+    def remedy(self) -> str:
+        """A sentence on what would narrow the interval where more trials would not; else empty."""
+        return "To narrow it, fit the machine to more runs, or to longer ones." if self.is_wider else ""
+
+    @property
     def _confidence_in_words(self) -> str:
         return f", with {100 * self.confidence:.0f} % confidence" if self.confidence else ", more likely than not"
 

@@ -7,14 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadgo.notation.figures import people, seconds
+from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, SearchOutcome, Undecided
 from loadgo.sizing.search import wanted_half_width
 from loadgo.sizing.trials import CapacityTrial
+from loadgo.sizing.validity import is_driver_late
 
 _TRIALS_A_HALVING = 2
 """Trials for each halving of a range: two, since trials of a host differ."""
 _LAST_TRIALS = 3
 """The proposed trials are as long as the longest of this many last trials."""
+LATE_DRIVER_REMEDY = (
+    "More trials from here would be late, too: start loadgo on another machine, with `--on ssh://HOST`. "
+    "`loadgo doctor` shows what makes this one late."
+)
+"""The remedy where the driver cannot keep up."""
 MOST_PROPOSED_TRIALS = 100
 """Instead of more trials than this, the answer proposes a quieter host or a wider interval."""
 
@@ -67,6 +74,19 @@ def narrowing_of(
         most = goal.max_users if outcome.high is None else max(outcome.high, 1)
         return Narrowing(_halvings(min(least, most), most), length_s, min(least, most), most)
     return None
+
+
+def remedy_of(outcome: SearchOutcome, invalid: Sequence[CapacityTrial], doubt: FitDoubt | None) -> str:
+    """A sentence on what would narrow the outcome where more trials would not; empty where they would.
+
+    They would not where the driver of the `invalid` trials cannot keep up, nor where the fit makes the interval wide.
+    """
+    if isinstance(outcome, Undecided) and outcome.high is None:
+        # Trials with no more users than the lower end are no hindrance: the end above is what is looked for.
+        beyond = [trial for trial in invalid if trial.users > outcome.low or not outcome.confidence]
+        if beyond and all(is_driver_late(trial.why) for trial in beyond):
+            return LATE_DRIVER_REMEDY
+    return "" if doubt is None or not isinstance(outcome, CapacityFound) else doubt.remedy
 
 
 def _halvings(least: int, most: int) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -18,9 +19,11 @@ from loadgo.sizing.chart_data import (
     last_users,
     measured_response,
     measured_throughput,
+    missing_in_words,
     model_curve,
+    models_in_words,
+    response_curve,
     response_scales,
-    scaled_figure,
 )
 from loadgo.sizing.results import Capacity
 
@@ -43,6 +46,8 @@ class _CurvePlot:
     last: int
     answer: int | None
     label: Callable[[float], str]
+    remark: str = ""
+    """A sentence below the legend."""
 
 
 def capacity_pictures(capacity: Capacity) -> tuple[SignPicture, ...]:
@@ -52,6 +57,7 @@ def capacity_pictures(capacity: Capacity) -> tuple[SignPicture, ...]:
     dots = measured_throughput(capacity)
     lines = model_curve(capacity, lambda at: at.throughput)
     plot = _curve_plot(capacity, dots, lines, (), digits)
+    plot = replace(plot, remark=models_in_words(str(row["what"]) for row in lines))
     pictures = [SignPicture("Interactions a second over users", partial(curve_lines, plot))]
     return (*pictures, *(picture for scale in response_scales(capacity) for picture in _response(capacity, scale)))
 
@@ -62,8 +68,9 @@ def _response(capacity: Capacity, scale: ResponseScale) -> list[SignPicture]:
     if not dots:
         return []
     ratio = scale.ratio
-    lines = [] if ratio is None else model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio))
+    lines = [] if ratio is None else response_curve(capacity, ratio)
     plot = _curve_plot(capacity, dots, lines, [target.limit for target in scale.limits], seconds)
+    plot = replace(plot, remark="" if ratio is None else missing_in_words(capacity))
     scaled = f" (models: mean × {digits(ratio)})" if lines and ratio is not None and scale.measure != "mean" else ""
     return [SignPicture(f"Response time over users: {scale.measure}{scaled}", partial(curve_lines, plot))]
 
@@ -75,7 +82,11 @@ def curve_lines(plot: _CurvePlot, width: int) -> list[str]:
     columns = max(10, min(_MOST_PLOT_CHARS, width - margin - 2))
     canvas = _canvas(plot, columns)
     beside = ((0, labels[0]), (_PLOT_LINES // 2, labels[1]), (_PLOT_LINES, labels[2]))
-    return [*signs.plot(canvas, beside, ("0", f"{plot.last} users")), *_legend(plot, width)]
+    return [
+        *signs.plot(canvas, beside, ("0", f"{plot.last} users")),
+        *_legend(plot, width),
+        *textwrap.wrap(plot.remark, width),
+    ]
 
 
 def _curve_plot(

@@ -123,7 +123,7 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     confidence: float
     """The confidence of the interval; 0 where its ends follow from the measured figures alone."""
     in_words: str
-    """The answer in some sentences: what decides it, and what remains uncertain."""
+    """The answer, and below it, after a line break, what decides it and what remains uncertain."""
     binding: Target | None
     """The target that is missed first as users are added; None without such a target."""
     saturates_first: Saturation | None

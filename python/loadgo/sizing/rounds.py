@@ -181,7 +181,7 @@ class _Rounds:
 
     def _lower_users(self, trial: CapacityTrial) -> str:
         """Limits the next trials to fewer users than this invalid one had, or returns the reason to end the search."""
-        reason = f"with {people(trial.users)} no trial is valid: {trial.why}"
+        reason = f"with {people(trial.users)} no trial is valid ({trial.why})"
         if self._log.is_full or trial.users <= self._goal.fewest_users or self._log.has_many_invalid:
             return reason
         if trial.users > max((tried.users for tried in self._log.used), default=0):

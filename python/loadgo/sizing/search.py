@@ -81,7 +81,8 @@ def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int =
         return NextTrial(max(goal.fewest_users, users), min(FIRST_TRIAL_INTERACTIONS, goal.short_interactions))
     bracket = _bracket(trials, goal)
     if len(trials) + left_out >= goal.most_trials:
-        return outcome_so_far(trials, goal, f"{counted(len(trials) + left_out, 'trial')} did not decide it")
+        count = len(trials) + left_out
+        return outcome_so_far(trials, goal, f"{counted(count, 'trial')} {'was' if count == 1 else 'were'} too few")
     if bracket.missed == goal.fewest_users:
         return NoNumberMeets(bracket.binding)
     if bracket.missed is None:

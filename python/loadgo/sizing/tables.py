@@ -9,6 +9,7 @@ from loadgo.notation.figures import (
     NEVER_TEXT,
     NOT_MEASURED,
     TOO_FEW_TEXT,
+    capitalized,
     counted,
     digits,
     money,
@@ -18,7 +19,8 @@ from loadgo.notation.figures import (
     share,
 )
 from loadgo.notation.measures import percent
-from loadgo.sizing.answer import format_measure
+from loadgo.running.prepared import is_host
+from loadgo.sizing.answer import COST_WORDS, format_measure
 from loadgo.sizing.chart_data import made_word, response_chart_names
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, Target, TargetStanding, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
@@ -54,6 +56,51 @@ def standing_word(standing: TargetStanding) -> str:
     return "undecided" if standing == "open" else standing
 
 
+FEW_TRIALS, FEW_ANSWERS = "few trials", "few answers"
+"""The words for a target that is open although its interval leaves out the limit."""
+FEW_MEANINGS = {
+    FEW_TRIALS: "the interval leaves out the limit, but trials of a host differ by more than one trial shows: with so "
+    "few, nothing is decided",
+    FEW_ANSWERS: "all answers lie on one side of the limit, but they are too few to decide",
+}
+
+
+def standing_cell(standing: TargetStanding, point: LoadPoint, on: str) -> str:
+    """The word for the standing at a point: where its intervals leave out the limit, the reason why it is open."""
+    is_open = [verdict for verdict in point.verdicts if verdict.standing == "open"]
+    if standing != "open" or not is_open or not all(_is_on_one_side(verdict) for verdict in is_open):
+        return standing_word(standing)
+    intervals = [_judged(verdict)[0] for verdict in is_open]
+    is_measured = all(figure is not None and figure.interval is not None for figure in intervals)
+    return FEW_TRIALS if is_measured and is_host(on) else FEW_ANSWERS
+
+
+def _judged(verdict: TargetVerdict) -> tuple[MeasuredFigure | None, float]:
+    """The figure by which a target is judged, and its limit: a quantile by the share of slow interactions."""
+    if verdict.target.share is not None:
+        return verdict.slow_share, verdict.target.share
+    return verdict.value, verdict.target.limit
+
+
+def _is_on_one_side(verdict: TargetVerdict) -> bool:
+    """Whether the shown interval leaves out the limit; also where there is none, since no answer was slow, or all."""
+    figure, limit = _judged(verdict)
+    if figure is None:
+        return False
+    ends = figure.interval or Interval(figure.value, figure.value)
+    return not ends.low <= limit <= ends.high
+
+
+def undecided_notes(tried: str, table: Table, of_line: str = "") -> list[tuple[str, str]]:
+    """Notes on the words of a table for a target that its own trials leave open. `of_line` is about the line."""
+    cells = {cell for column in table.columns if column.heading == "own trials" for cell in column.cells}
+    notes = [("Own trials", f"the trials with one number of users by themselves; the answer comes from all{of_line}.")]
+    notes = notes if any(column.heading == "all trials" for column in table.columns) else []
+    if "undecided" in cells:
+        notes.append(("Undecided", f"{UNDECIDED_MEANING.format(tried)}."))
+    return notes + [(capitalized(word), f"{meaning}.") for word, meaning in FEW_MEANINGS.items() if word in cells]
+
+
 def _curve_table(capacity: Capacity) -> Table | None:
     points = capacity.points
     if not points:
@@ -69,9 +116,10 @@ def _curve_table(capacity: Capacity) -> Table | None:
         if target.share is not None:
             heading, spare = slow_heading(target), 3 if has_value(target) else 0
             columns.append(column(heading, lambda point, index=index: slow_cell(point.verdicts[index]), spare))  # type: ignore[misc]
-    standings = tuple(standing_word(_point_standing(point)) for point in points)
-    columns.append(Column("targets", standings, kept=True))
-    columns.append(column("", lambda point: _point_remark(capacity, point)))
+    standings = tuple(standing_cell(_point_standing(point), point, capacity.on) for point in points)
+    columns.append(Column("own trials", standings, kept=True))
+    columns.append(column("all trials", lambda point: _line_cell(capacity, point)))
+    columns.append(column("remark", lambda point: _point_remark(capacity, point)))
     columns.append(column("throughput", lambda point: f"{number(point.throughput.value)}/s"))
     intervals = tuple(_interval_cell(point.throughput.interval, number) for point in points)
     columns.append(Column("95 % interval", intervals, spare=5, of_previous=True))
@@ -85,8 +133,9 @@ def _curve_table(capacity: Capacity) -> Table | None:
         columns.append(column("other work", lambda point: share(point.others), spare=1))
         columns.append(column("users' CPU", lambda point: seconds(point.users_cpu_s), spare=6))
     if any(point.cost_user_hour is not None for point in points):
+        spare = 1 if COST_WORDS in capacity.in_words else 6
         columns.append(
-            column("cost of a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare=6)
+            column("cost of a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare)
         )
     if any(point.faults_a_command for point in points):
         columns.append(column("faults", lambda point: number(point.faults_a_command), spare=7))
@@ -106,10 +155,27 @@ def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
         return "not valid"
     if not point.steady:
         return "not steady"
-    if point.users != capacity.answer:
+    is_last = capacity.end == "every number" and point.users == capacity.answer
+    return "limit of the search" if is_last else ""
+
+
+def _line_cell(capacity: Capacity, point: LoadPoint) -> str:
+    """The judgement of a number of users by the line through all trials; empty where the answer comes from no line.
+
+    Of a fitted machine it is the line of the machine exactly as fitted.
+    """
+    low, high = capacity.interval or (0, None)
+    doubt = capacity.fit_doubt
+    if doubt is not None and doubt.search_low is not None:
+        low, high = doubt.search_low, doubt.search_high
+    if not capacity.answer or capacity.end == "every number":
         return ""
-    is_sure = all(verdict.standing == "met" for verdict in point.verdicts)
-    return "the answer" if is_sure else "probable answer"
+    if point.users == capacity.answer:
+        is_sure = all(verdict.standing == "met" for verdict in point.verdicts)
+        return "the answer" if is_sure else "probable answer"
+    if point.users <= low:
+        return "met"
+    return "" if high is None else "missed" if point.users > high else "may meet"
 
 
 def _trials_table(capacity: Capacity) -> Table | None:

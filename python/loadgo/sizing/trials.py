@@ -19,6 +19,7 @@ from loadgo.measures.audit import (
     LATENESS_SHARE_OF_TARGET,
     count_sessions,
 )
+from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import cost_of
 from loadgo.measures.tariff import Tariff
 from loadgo.measures.total_time import total_time_of
@@ -167,7 +168,9 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     processors = None if total is None else processor_shares(total)
     late = late_lines(rows, questions.targets)
     valid, why = validity_of(tables, rows, stretch, total, late, cut_short=questions.cut_short)
-    cost = cost_of(usage_of(rows), len(rows), classes_of(rows), questions.tariff) if len(rows) else None
+    by_class = classes_of(rows)
+    holdings = shared_holdings(tables, stretch, float(by_class.total_ns))
+    cost = cost_of(usage_of(rows), len(rows), by_class, questions.tariff, holdings) if len(rows) else None
     return CapacityTrial(
         users=questions.users,
         name=questions.name,

@@ -55,7 +55,8 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
     """The reasons for doubt that are no warning, and that none of the warnings has."""
     reasons = []
     if not capacity.confidence:
-        reasons.append("the ends have no confidence")
+        if any(point.valid for point in capacity.points):
+            reasons.append("the ends are only more likely than not")
     elif capacity.confidence < INTERVAL_CONFIDENCE:
         reasons.append(f"the confidence is {100 * capacity.confidence:.0f} %, not {100 * INTERVAL_CONFIDENCE:.0f} %")
     if is_host(capacity.on):
@@ -67,10 +68,20 @@ def _against(capacity: Capacity, *, is_warned: bool) -> list[str]:
         reasons.append(f"with {people(*unsteady)} the response times had not settled")
     reasons += _unanswered(capacity)
     reasons += late_driver(capacity.each_trial)
+    reasons += _invalid_beyond(capacity)
     doubt = capacity.fit_doubt
     if doubt is not None and doubt.fitted_users:
         reasons.append(fitted_doubt(doubt.fitted_users))
     return reasons
+
+
+def _invalid_beyond(capacity: Capacity) -> list[str]:
+    """The reason that no trial with more users was valid, where the answer is only a lower end."""
+    low, high = capacity.interval or (0, None)
+    tried = sorted({trial.users for trial in capacity.each_trial if trial.users > low and not trial.valid})
+    if high is not None or capacity.fit_doubt is not None or not capacity.confidence or not tried:
+        return []
+    return [f"with {people(*tried)} no trial was valid"]
 
 
 def late_driver(trials: Sequence[TrialRecord]) -> list[str]:
@@ -100,7 +111,10 @@ def _grounds(capacity: Capacity) -> str:
     """The sentence on what speaks for the answer, without its full stop; empty if nothing does."""
     points = capacity.points
     grounds = []
-    if points and all(point.valid for point in points):
+    left_out = sum(not trial.valid for trial in capacity.each_trial)
+    if points and left_out and all(point.valid for point in points):
+        grounds.append(f"{capacity.trials - left_out:,} of {counted(capacity.trials, 'trial')} are valid")
+    elif points and all(point.valid for point in points):
         unsteady = sum(not point.steady for point in points)
         steady = " and steady" if not unsteady else ", but not steady" if unsteady == len(points) else ""
         grounds.append(

@@ -32,6 +32,8 @@ MOST_LATE_SHARE = 0.1
 """A trial is not valid if the driver sent more than this share of its lines late, as `late_lines` counts them."""
 MOST_LATENESS_OF_CYCLE = 0.05
 """A trial is not valid if lateness is more than this share of the users' time: the load was less than asked."""
+_TOO_LATE, _FOR_DRIVER, _DRIVER_TOOK = "were sent too late", "for the driver", "the driver took"
+"""Words of the reasons that the driver gives."""
 _USER_LOSSES = ("session", "log-in")
 """Losses that are counted as users who died or were refused, and not as lost records."""
 _CENSORED_LOSS = "interaction"
@@ -56,13 +58,13 @@ def validity_of(
     if lost > MOST_LOST_SHARE * max(lines, 1):
         return False, f"{lost:,} records were lost of {lost + lines:,}"
     if late > max(MOST_LATE_SHARE * lines, 1):
-        return False, f"{late:,} of {lines:,} lines were sent too late{_other_work_in_words(total)}"
+        return False, f"{late:,} of {lines:,} lines {_TOO_LATE}{_other_work_in_words(total)}"
     if (lateness := _lateness_of_cycle(rows)) > MOST_LATENESS_OF_CYCLE:
         # Of users who hardly think, the times by which lines are late add up, though no line is late by much.
-        less = f"the users waited {share(lateness)} of their time for the driver, so that the load was less than asked"
+        less = f"the users waited {share(lateness)} of their time {_FOR_DRIVER}, so that the load was less than asked"
         return False, f"{less}{_other_work_in_words(total)}"
     if driver.takes_too_much:
-        return False, f"the driver took {share(driver.host_share)} of the processors' time"
+        return False, f"{_DRIVER_TOOK} {share(driver.host_share)} of the processors' time"
     audit = None if cut_short else little_closed(rows, tables.sessions, stretch)
     if audit is not None and audit.verdict == "broken":
         return (
@@ -70,6 +72,11 @@ def validity_of(
             f"Little's law does not hold: {audit.measured:.1f} users measured, {audit.computed:.1f} computed",
         )
     return True, ""
+
+
+def is_driver_late(why: str) -> bool:
+    """Whether this reason of an invalid trial is a driver that cannot keep up, so that more trials would be alike."""
+    return _TOO_LATE in why or _FOR_DRIVER in why or why.startswith(_DRIVER_TOOK)
 
 
 def late_lines(rows: pl.DataFrame, targets: Sequence[Target]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -22,7 +21,7 @@ from loadgo.notation.file_shapes import (
     whole_shape,
 )
 from loadgo.notation.quantities import MOST_USERS
-from loadgo.notation.toml_text import parse_toml
+from loadgo.notation.toml_text import parse_toml, place_of
 from loadgo.running.folders import check_utf8
 from loadgo.running.load import example_of, types_of
 from loadgo.sweeping.grid import GRID_MEASURES, Grid
@@ -103,7 +102,7 @@ def read_grid(path: str | Path) -> Grid:
 
 def parse_grid(text: str, folder: Path = Path()) -> Grid:
     """The grid in a file's text. Paths in it start at `folder`. Raises `Mistake`."""
-    return _GridTable(parse_toml(text), lambda key: _place_of(text, key), folder).grid()
+    return _GridTable(parse_toml(text), lambda key: place_of(text, key), folder).grid()
 
 
 def grid_of(table: Mapping[str, Any]) -> Grid:
@@ -112,15 +111,6 @@ def grid_of(table: Mapping[str, Any]) -> Grid:
         return _GridTable(table, lambda _: (1, 1), Path()).grid()
     except Mistake as mistake:
         raise BadArgument(f"`grid`: {mistake.message}").about("grid") from None
-
-
-def _place_of(text: str, key: str) -> tuple[int, int]:
-    """Line and column of a key; 1, 1 if the text has it in another form."""
-    written = re.compile(rf"(?:^|[\s{{,\[.\"'])({re.escape(key)})[\"']?\s*(?:=|\.|\])")
-    for number, line in enumerate(text.splitlines(), start=1):
-        if match := written.search(line.partition("#")[0] if key not in line.partition("#")[2] else line):
-            return number, match.start(1) + 1
-    return 1, 1
 
 
 class _GridTable:

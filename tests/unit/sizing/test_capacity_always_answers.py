@@ -79,7 +79,7 @@ def test_the_reason_for_a_wide_interval_is_no_number_of_users_far_above_it() -> 
     assert isinstance(result.outcome, CapacityFound)
     assert any(trial.users == 24 for trial in result.left_out)
     assert result.outcome.high < 23
-    assert (result.outcome.enough, result.outcome.why) == (False, "10 trials did not decide it")
+    assert (result.outcome.enough, result.outcome.why) == (False, "10 trials were too few")
 
 
 def test_a_range_below_the_numbers_without_a_valid_trial_keeps_its_reason() -> None:
@@ -93,7 +93,7 @@ def test_a_range_below_the_numbers_without_a_valid_trial_keeps_its_reason() -> N
     assert isinstance(result.outcome, Undecided)
     assert result.outcome.high is not None
     assert result.outcome.high < 23
-    assert result.outcome.why == "6 trials did not decide it"
+    assert result.outcome.why == "6 trials were too few"
 
 
 def test_lines_in_flight_when_a_trial_is_ended_on_purpose_are_no_lost_records() -> None:
@@ -171,22 +171,22 @@ def test_with_more_users_than_the_driver_can_serve_the_answer_is_from_fewer() ->
             3,
             5,
             0.0,
-            "At least 3 users, by what was measured alone, without a confidence: 2 trials did not decide it. With 3 "
-            "users 0.0 % of all lines take longer than 1.00 s.",
+            "At least 3 users, more likely than not: 2 trials were too few. With 3 "
+            "users 0.0 % of 5 lines take longer than 1.00 s.",
         ),
         (
             8,
             200,
             0.2,
-            "1 to 7 users, by what was measured alone, without a confidence: 2 trials did not decide it. With one user "
-            "0.0 % of all lines take longer than 1.00 s. With 8 users p90 is ",
+            "1 to 7 users, more likely than not: 2 trials were too few. With one user "
+            "0.0 % of 3 lines take longer than 1.00 s. With 8 users p90 is ",
         ),
         (
             8,
             5,
             0.5,
-            "At most 7 users, perhaps none, with 80 % confidence: 2 trials did not decide it. With one user 0.0 % of "
-            "all lines take longer than 1.00 s. With 8 users 40.0 % of all lines take longer than 1.00 s.",
+            "At most 7 users, perhaps none, with 80 % confidence: 2 trials were too few. With one user 0.0 % of "
+            "3 lines take longer than 1.00 s. With 8 users 40.0 % of 5 lines take longer than 1.00 s.",
         ),
     ],
 )
@@ -195,7 +195,7 @@ def test_two_trials_without_an_interval_say_who_met_the_target(
 ) -> None:
     """Three interactions without a slow one do not say that probably not even one user meets the target."""
     trials = [made_trial(1, 3, 0.0, seed=1), made_trial(users, count, slow, seed=2)]
-    outcome = outcome_so_far(trials, GOAL, "2 trials did not decide it")
+    outcome = outcome_so_far(trials, GOAL, "2 trials were too few")
     assert answer_of(outcome, points_of(trials, GOAL), GOAL).in_words.startswith(expected)
 
 
@@ -207,8 +207,9 @@ def test_without_a_valid_trial_the_answer_has_no_confidence() -> None:
     assert found.outcome.low == 4
     invalid = tuple(trial.why for trial in found.left_out)
     answer = answer_of(found.outcome, points_of(found.left_out, GOAL), GOAL, AnswerContext(invalid=invalid))
-    assert answer.in_words.startswith("At least 4 users, by what was measured alone, without a confidence:")
-    assert f"trials are not valid: {LATE}." in answer.in_words
+    assert answer.in_words.startswith(
+        "The capacity is not known. By the figures of trials that are not valid, it is at least 4 users. With 4 users"
+    )
 
 
 @pytest.mark.parametrize(
@@ -239,19 +240,19 @@ def test_an_error_of_a_later_trial_ends_the_search_with_what_is_known(error: Exc
 def test_numbers_of_users_on_both_sides_of_the_limit_give_a_range_with_its_confidence() -> None:
     """No line was slow with 15 users, and 96.8 % were slow with 26."""
     trials = [made_trial(15, 300, 0.0, 1), made_trial(26, 250, 0.968, 2)]
-    known = known_range(trials, GOAL, "8 trials did not decide it")
+    known = known_range(trials, GOAL, "8 trials were too few")
     assert (known.low, known.high, known.confidence) == (15, 25, 0.95)
     answer = answer_of(known, points_of(trials, GOAL), GOAL)
     assert (answer.end, answer.interval) == ("range", (15, 25))
-    assert answer.in_words.startswith("15 to 25 users, with 95 % confidence: 8 trials did not decide it.")
+    assert answer.in_words.startswith("15 to 25 users, with 95 % confidence: 8 trials were too few.")
 
 
 def test_short_trials_carry_less_confidence_and_say_so() -> None:
     trials = [made_trial(6, 40, 0.0, 1), made_trial(20, 40, 0.35, 2)]
-    known = known_range(trials, GOAL, "2 trials did not decide it")
+    known = known_range(trials, GOAL, "2 trials were too few")
     assert (known.low, known.high, known.confidence) == (6, 19, 0.8)
     words = answer_of(known, points_of(trials, GOAL), GOAL).in_words
-    assert words.startswith("6 to 19 users, with 80 % confidence: 2 trials did not decide it.")
+    assert words.startswith("6 to 19 users, with 80 % confidence: 2 trials were too few.")
 
 
 def test_a_range_covers_trials_that_contradict_each_other() -> None:
@@ -266,7 +267,7 @@ def test_only_an_answer_without_any_trial_has_no_range() -> None:
     nothing = answer_of(Undecided(0, None, "the search was stopped", 0.0), (), GOAL, AnswerContext(stopped=True))
     assert (nothing.interval, nothing.in_words) == (None, "The capacity is not known: the search was stopped.")
     one = [made_trial(4, 400, 0.1, 1)]
-    assert answer_of(known_range(one, GOAL, "1 trial did not decide it"), points_of(one, GOAL), GOAL).interval
+    assert answer_of(known_range(one, GOAL, "1 trial was too few"), points_of(one, GOAL), GOAL).interval
 
 
 @pytest.mark.parametrize("others", [None, 0.5])

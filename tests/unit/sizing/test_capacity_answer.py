@@ -39,15 +39,15 @@ def test_an_answer_that_its_own_trials_leave_open_is_only_probable() -> None:
     """The point is below the limit, and its interval reaches beyond: the row says `undecided`."""
     most = next(users for users in range(200, 0, -1) if exact_response_s(users) < MEAN.limit)
     assert answer_with(most, most - 1, most).in_words.startswith(
-        f"Probably {most} users: {most - 1} meet {MEAN.text}, {most} may, and {most + 1} miss it. The answer lies"
+        f"Probably {most} users meet {MEAN.text} ({most - 1} to {most}, with 95 % confidence)."
     )
     assert answer_with(most, most - 3, most + 2).in_words.startswith(
-        f"Probably {most} users: {most - 3} meet {MEAN.text}, {most - 2} to {most + 2} may, and {most + 3} miss it."
+        f"Probably {most} users meet {MEAN.text} ({most - 3} to {most + 2}, with 95 % confidence)."
     )
     none_sure = CapacityFound(most, 0, most, 0, enough=True)
     goal = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
     assert answer_of(none_sure, [exact(most)], goal).in_words.startswith(
-        f"Probably {most} users: 1 to {most} may meet {MEAN.text}, and {most + 1} miss it."
+        f"Probably {most} users meet {MEAN.text} (0 to {most}, with 95 % confidence)."
     )
 
 
@@ -70,7 +70,7 @@ def test_trials_that_had_not_settled_give_no_capacity_of_the_limit_or_more() -> 
     answer = answer_of(EveryNumberMeets(10), [unsure, most], goal)
     assert (answer.end, answer.users, answer.interval, answer.confidence) == ("range", None, (10, None), 0.0)
     assert answer.in_words.startswith(
-        "At least 10 users, by what was measured alone, without a confidence: with 10 users the response times had not "
+        "At least 10 users, more likely than not: with 10 users the response times had not "
         "settled; the trials with 5 users do not decide. With 10 users mean is"
     )
     assert "or more" not in answer.in_words
@@ -80,13 +80,13 @@ def test_trials_that_had_not_settled_give_no_capacity_of_the_limit_or_more() -> 
 def test_no_number_of_users_is_excluded_that_the_interval_contains() -> None:
     """The line crosses the limit below one user; its interval reaches two users."""
     goal = SearchGoal((MEAN,), 100, None, 10**6, 60, live=False)
-    wide = CapacityFound(0, 0, 2, 0, enough=False, why="24 trials did not decide it")
+    wide = CapacityFound(0, 0, 2, 0, enough=False, why="24 trials were too few")
     answer = answer_of(wide, [exact(1)], goal)
     assert (answer.users, answer.interval, answer.end) == (0, (0, 2), "no number")
     assert answer.in_words.startswith(
         f"Probably not even one user meets {MEAN.text}: the answer lies between 0 and 2, with 95 % confidence. With one"
     )
-    assert answer.in_words.endswith("The interval is wider than wanted: 24 trials did not decide it.")
+    assert answer.in_words.endswith("The interval is wider than wanted: 24 trials were too few.")
     narrow = answer_of(CapacityFound(0, 0, 0, 0, enough=True), [exact(1)], goal)
     assert narrow.in_words.startswith(f"No number of users meets {MEAN.text}: with one user")
 
@@ -94,7 +94,9 @@ def test_no_number_of_users_is_excluded_that_the_interval_contains() -> None:
 def test_a_lower_end_that_is_the_answer_is_printed_once() -> None:
     beyond = next(users for users in range(1, 200) if exact_response_s(users) > MEAN.limit)
     words = answer_with(beyond, beyond, beyond + 1).in_words
-    assert words.startswith(f"{beyond} users; with more, {MEAN.text} is missed. The answer lies between")
+    assert words.startswith(
+        f"Probably {beyond} users meet {MEAN.text} ({beyond} to {beyond + 1}, with 95 % confidence)."
+    )
     assert "own trials" not in words
 
 

@@ -70,8 +70,9 @@ def test_the_answer_has_the_interval_of_the_drawn_machines_and_that_of_the_searc
     assert doubt.low < 80 < 120 < doubt.high
     answer = answer_of(with_doubt(FOUND, doubt), (), GOAL, AnswerContext(fit_doubt=doubt))
     assert answer.interval == (doubt.low, doubt.high)
-    assert f"between {doubt.low} and {doubt.high}, with 95 % confidence" in answer.in_words
-    assert "the machine exactly as fitted supports 99 to 101 users" in answer.in_words
+    headline, explanation = answer.in_words.split("\n")
+    assert headline == f"Probably 100 users meet p90 < 2s ({doubt.low} to {doubt.high}, with 95 % confidence)."
+    assert "The machine exactly as fitted supports 99 to 101 users." in explanation
 
 
 def test_the_interval_always_contains_the_interval_of_the_search() -> None:
@@ -139,9 +140,7 @@ def test_a_drawn_search_that_found_no_end_is_left_out_and_said() -> None:
 
 
 def test_a_drawn_search_with_one_end_has_the_capacity_of_this_end() -> None:
-    doubt = doubt_with(
-        [*[36] * 19, Undecided(36, None, "24 trials did not decide it")], CapacityFound(36, 36, 36, 0, True)
-    )
+    doubt = doubt_with([*[36] * 19, Undecided(36, None, "24 trials were too few")], CapacityFound(36, 36, 36, 0, True))
     assert doubt is not None
     assert (doubt.low, doubt.high, doubt.draws, doubt.undecided) == (36, 36, 20, 0)
 
@@ -155,7 +154,7 @@ def test_a_drawn_search_with_two_ends_has_the_middle_of_their_logarithms() -> No
 
 def test_too_few_drawn_capacities_are_the_reason_that_the_uncertainty_of_the_fit_is_not_known() -> None:
     def search_drawn(settings: tuple[str, ...], goal: SearchGoal) -> SearchOutcome:
-        return FOUND if settings == ("k=0",) else Undecided(0, None, "3 trials did not decide it", 0.0)
+        return FOUND if settings == ("k=0",) else Undecided(0, None, "3 trials were too few", 0.0)
 
     draws = tuple((f"k={place}",) for place in range(20))
     stop = threading.Event()
@@ -166,9 +165,9 @@ def test_too_few_drawn_capacities_are_the_reason_that_the_uncertainty_of_the_fit
 @pytest.mark.parametrize(
     ("outcome", "high"),
     [
-        (Undecided(20, None, "3 trials did not decide it", 0.8), None),
-        (Undecided(20, 40, "3 trials did not decide it", 0.8), 40),
-        (Undecided(20, 40, "3 trials did not decide it", 0.0), 40),
+        (Undecided(20, None, "3 trials were too few", 0.8), None),
+        (Undecided(20, 40, "3 trials were too few", 0.8), 40),
+        (Undecided(20, 40, "3 trials were too few", 0.0), 40),
     ],
 )
 def test_an_open_end_and_a_low_confidence_of_the_search_stay_with_the_uncertainty_of_the_fit(

@@ -97,7 +97,7 @@ def test_a_range_of_one_number_keeps_the_confidence_of_its_trials() -> None:
 def test_an_answer_that_is_narrow_enough_at_the_last_trial_is_not_called_too_wide() -> None:
     narrow = CapacityFound(8, 8, 8, 0, enough=True, crossing=LimitCrossing(8.4, 8.1, 8.7, 1.0, 1.0))
     sure = [made_trial(8, 4000, 0.01, seed) for seed in (1, 2)] + [made_trial(9, 4000, 0.5, seed) for seed in (3, 4)]
-    outcome = outcome_so_far(sure, GOAL, "4 trials did not decide it")
+    outcome = outcome_so_far(sure, GOAL, "4 trials were too few")
     assert isinstance(outcome, CapacityFound)
     for each in (narrow, outcome):
         assert each.low == each.high
@@ -116,7 +116,7 @@ def test_a_trial_without_the_command_of_a_target_adds_no_certainty() -> None:
 
 def test_the_answer_names_trials_that_contradict_each_other() -> None:
     trials = [made_trial(5, 900, 0.6, 1), made_trial(10, 900, 0.0, 2)]
-    answer = answer_of(known_range(trials, GOAL, "2 trials did not decide it"), points_of(trials, GOAL), GOAL)
+    answer = answer_of(known_range(trials, GOAL, "2 trials were too few"), points_of(trials, GOAL), GOAL)
     assert answer.interval == (0, None)
     assert "with 5 users a target is missed, with 10 users all are met" in answer.in_words
     assert "no trial clearly meets" not in answer.in_words

@@ -69,7 +69,8 @@ def test_an_open_upper_end_by_the_fit_has_no_number_in_the_answer() -> None:
     doubt = FitDoubt(draws=5, low=90, high=None, search_low=99, search_high=101, fitted_users=(5,))
     answer = answer_of(with_doubt(FOUND, doubt), (), GOAL, AnswerContext(fit_doubt=doubt))
     assert answer.interval == (90, None)
-    assert "The answer is 90 users or more, with 95 % confidence." in answer.in_words
+    assert answer.in_words.startswith("Probably 100 users meet p90 < 1s (90 or more, with 95 % confidence).")
+    assert "The machine exactly as fitted supports 99 to 101 users." in answer.in_words
     assert "between" not in answer.in_words
 
 
@@ -85,7 +86,9 @@ def test_a_trial_that_the_answer_uses_is_not_called_left_out() -> None:
 def test_a_warning_about_invalid_trials_has_their_reason() -> None:
     capacity = capacity_from(interrupted_after([made_trial(1, 400, 0.0, 1, why=LATE)]))
     page = capacity_document(capacity)
-    assert f"With 1 user the trials are not valid: {LATE}." in page.warnings
+    assert f"No trial is valid: {LATE}." in page.warnings
+    assert page.answer.startswith("The capacity is not known. By the figures of trials that are not valid, it is")
+    assert "start loadgo on another machine" in capacity.in_words
     assert not any(label == "Steady state" for label, _ in page.notes)
 
 

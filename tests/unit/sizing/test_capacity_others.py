@@ -95,7 +95,7 @@ def test_the_saturation_point_is_the_same_everywhere() -> None:
     assert first is not None
     assert (first.resource, first.users) == ("processors", capacity_result.models.saturation_users)
     answer = answer_of(CapacityFound(34, 34, 34, 0, enough=True), capacity_result.points, WANTED, AnswerContext(first))
-    knee = "Processors would be full first, without any waiting from 37.3 users on (N*)"
+    knee = "Processors would be full first: from 37.3 users on, if nobody ever had to wait (N*)"
     busy_percent = 100 * exact(34).utilisation["processors"]
     assert answer.in_words.endswith(f"{knee}; with 34 users they are {busy_percent:.1f} % busy.")
     assert rows_by_name(table_titled(capacity_result, "Service demands"))["processors"][-1] == "37.3 users"
@@ -226,7 +226,7 @@ def test_the_answer_predicts_a_quiet_host_only_if_other_work_differs_between_tri
 
 
 BUSY = Neighbours(0.75, 0.7, 0.8)
-HELD = Undecided(5, 15, "3 trials did not decide it")
+HELD = Undecided(5, 15, "3 trials were too few")
 
 
 def test_a_quiet_host_is_bounded_where_all_trials_had_as_much_other_work() -> None:
@@ -245,7 +245,7 @@ def test_a_quiet_host_is_bounded_where_all_trials_had_as_much_other_work() -> No
 
 def test_a_quiet_host_holds_at_least_what_the_busy_one_holds() -> None:
     points = [on_busy_host(users, 0.7) for users in USERS]
-    surely_many = Undecided(48, 60, "3 trials did not decide it")
+    surely_many = Undecided(48, 60, "3 trials were too few")
     neighbours = with_quiet_capacity(BUSY, surely_many, [], WANTED, points, SERVERS)
     assert neighbours is not None
     assert neighbours.quiet == QuietCapacity("bounds", None, 48, 60)

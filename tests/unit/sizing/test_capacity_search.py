@@ -169,7 +169,7 @@ def test_invalid_trials_with_one_user_end_the_search_with_their_reason() -> None
     outcome = run_search(
         tries, SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False), lengths=TrialLengths()
     )
-    assert outcome.outcome == Undecided(1, None, "with 1 user no trial is valid: 12 lines were sent too late", 0.0)
+    assert outcome.outcome == Undecided(1, None, "with 1 user no trial is valid (12 lines were sent too late)", 0.0)
     assert (outcome.trials, len(outcome.left_out)) == ((), 3)
 
 

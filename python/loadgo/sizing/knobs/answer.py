@@ -44,9 +44,22 @@ def answer_of(
 def _crossed(knob: Knob, standing: KnobStanding, crossing: LimitCrossing, targets: str) -> KnobAnswer:
     interval = (max(crossing.low, knob.low), min(crossing.high, knob.high))
     value = min(max(crossing.users, interval[0]), interval[1])
-    shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)})"
-    words = f"{capitalized(standing.side)} {shown} keep {targets}.{_other_end(knob, standing)}"
+    shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)}, with 95 % confidence)"
+    words = (
+        f"Probably {standing.side} {shown} keep {targets}, by the line through all trials."
+        f"{_sure_in_words(knob, standing)}{_other_end(knob, standing)}"
+    )
     return KnobAnswer("found", value, interval, words)
+
+
+def _sure_in_words(knob: Knob, standing: KnobStanding) -> str:
+    """A sentence on the value nearest to the answer that kept the targets in its own trials; empty without one."""
+    met = [value for value, stands in standing.stands.items() if stands == "met"]
+    if not met:
+        return ""
+    sure = max(met) if standing.side == "at most" else min(met)
+    which = "most" if standing.side == "at most" else "least"
+    return f" The {which} that kept it in own trials is {knob.in_words(sure, figures=3)}{_each(knob)}."
 
 
 def _neighbours(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:

@@ -14,7 +14,7 @@ from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
 from loadgo.sizing.knobs.trust import knob_doubts, knob_trust
-from loadgo.sizing.tables import UNDECIDED_MEANING, has_value, slow_cell, slow_heading, standing_word, value_cell
+from loadgo.sizing.tables import has_value, slow_cell, slow_heading, standing_cell, undecided_notes, value_cell
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -73,7 +73,7 @@ def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
     runs = f"each is a run of its own: {', '.join(_runs(answered))}"
     notes = [("Trials", f"{trials}; {runs}." if answered.each_trial else "none was complete.")]
     if any(point.standing == "open" for point in answered.points):
-        notes.append(("Undecided", f"{UNDECIDED_MEANING.format('this limit')}."))
+        notes += undecided_notes("this limit", _curve_table(answered))
     if answered.recommended:
         notes.append(
             (
@@ -88,6 +88,10 @@ def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
 
 def _runs(answered: KnobCapacity) -> list[str]:
     return [record.name for record in answered.each_trial]
+
+
+def _standing(answered: KnobCapacity, point: KnobPoint) -> str:
+    return standing_cell(point.standing, point.figures, answered.on)
 
 
 def _curve_table(answered: KnobCapacity) -> Table:
@@ -108,7 +112,7 @@ def _curve_table(answered: KnobCapacity) -> Table:
             for index, target in enumerate(answered.targets)
             if target.share is not None
         ),
-        Column("targets", tuple(standing_word(point.standing) for point in points), kept=True),
+        Column("own trials", tuple(_standing(answered, point) for point in points), kept=True),
         column("trials", lambda point: number(point.figures.trials), spare=3),
         column("interactions", lambda point: number(point.figures.interactions), spare=4),
         column("processors", lambda point: share(point.figures.utilisation.get("processors")), spare=2),

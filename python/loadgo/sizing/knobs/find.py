@@ -33,6 +33,8 @@ from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 from loadgo.sizing.trial_log import trial_record
 from loadgo.sizing.trials import CapacityTrial
 
+_ALIKE = "Neither does any other limit over what the host has."
+"""The part of a warning about the largest value that is about the others which the host cannot reach."""
 DEFAULT_MOST_TRIALS = 16
 """Largest number of trials by default."""
 RESULT_FILE, RECOMMENDED_FOLDER = "capacity-of-limit.json", "recommended"
@@ -197,7 +199,7 @@ def result_of(search: KnobSearch, site: TrialSite, goal: SearchGoal, rounds: Kno
         values=tuple(each.value for each in in_order),
         seconds=sum(each.trial.elapsed_s for each in in_order),
         settings=settings_in_words(search.settings, search.class_limits),
-        limit_warnings=site.limit_warnings,
+        limit_warnings=tuple(f"{warning} {_ALIKE}" for warning in site.limit_warnings),
         why=rounds.why,
         notes=tuple(
             f"a trial with {search.knob.option(each.value)}, which is not valid: {each.trial.why}."
