@@ -80,7 +80,7 @@ def _several_predictions(reproduction: Reproduction) -> str:
         f"ones{tolerances}",
         *([_cause_counts(reproduction.documents)] if failed_count > reproduction.unexplained else []),
         *([_without_cause(reproduction.unexplained, failed_count)] if reproduction.unexplained else []),
-        *([_untold_clause(untold_count)] if untold_count else []),
+        *([f"one printed run cannot tell for {untold_count}"] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
 
@@ -164,7 +164,7 @@ def _predictions(reproduced: ReproducedDocument) -> str:
         f"{held_count} of {judged} predictions hold{tolerances}",
         *([f"{listed} fail{'s' if len(failing) == 1 else ''}"] if failing else []),
         *([_cause_counts([reproduced])] if failed_count > reproduced.unexplained else []),
-        *([_untold_clause(untold_count)] if untold_count else []),
+        *([f"one printed run cannot tell for {untold_count}"] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
 
@@ -190,10 +190,6 @@ def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:
     kinds = [cell.cause.kind for reproduced in documents for cell in reproduced.cells.values() if cell.cause]
     by_kind = ", ".join(f"{kinds.count(kind)} {kind}" for kind in get_args(CauseKind) if kind in kinds)
     return f"{len(kinds)} fail{'s' if len(kinds) == 1 else ''} for a named cause ({by_kind})"
-
-
-def _untold_clause(count: int) -> str:
-    return f"one printed run cannot tell for {count}"
 
 
 def effort_text(reproduction: Reproduction) -> str:
