@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _NO_EFFECT_SHARE = 0.0005
 """A factor that differs from 1 by less than this counts as no effect."""
 _NO_INTERACTION = f"No change's factor surely depends on the others by more than {100 * INTERACTION_SHARE:.0f} %."
-_ALONE_AND_LAST = "made first, made last: the factor of the change before all others are made, and after them."
+_ALONE_AND_LAST = (
+    "made first, made last: the factor of the change before all others are made, and after them. B ÷ A is the mean "
+    "over all orders of the changes; with three or more it can lie outside of both."
+)
 _DEPENDS = "depends on others"
 """The heading of the column that marks a change whose factor the other changes alter."""
 _SHOWN_VALUES = 8
@@ -99,7 +102,7 @@ def _trust(speedup: Speedup, *, is_warned: bool) -> str:
         return ""
     runs = f"{speedup.runs} {_runs_in_words(speedup)}"
     has_intervals = speedup.runs >= FEWEST_UNITS
-    against = [] if has_intervals else [f"there are no intervals from {runs}, so chance may explain a small factor"]
+    against = [] if has_intervals else ["without intervals, chance may explain a small factor"]
     grounds = [f"the 95 % intervals are from {runs}"] if has_intervals else []
     evidence = speedup.evidence.and_also(against, grounds)
     return trust_in_words(evidence if speedup.measured else replace(evidence, scope=A_MODEL), is_warned=is_warned)
@@ -142,7 +145,8 @@ def _without_intervals(speedup: Speedup) -> tuple[str, ...]:
     if not speedup.causes or speedup.runs >= FEWEST_UNITS:
         return ()
     runs = f"{speedup.runs} {_runs_in_words(speedup)}"
-    return (f"There are no intervals: {runs}, and they need {FEWEST_UNITS}. Chance alone may explain a small factor.",)
+    more = "" if speedup.measured else f" (`--runs {FEWEST_UNITS}`)"
+    return (f"There are no intervals: these are {runs}, and intervals take {FEWEST_UNITS} or more{more}.",)
 
 
 def _b_of_a(caused: Caused) -> str:
@@ -193,7 +197,9 @@ def _columns_in_words(rows: Sequence[Cause], *, is_first: bool) -> str:
 
 
 def _depends(cause: Cause) -> str:
-    return "yes" if cause.interacts else ""
+    if not cause.interacts:
+        return ""
+    return "perhaps" if cause.apart is None else "yes"
 
 
 def _notes(speedup: Speedup) -> tuple[tuple[str, str], ...]:

@@ -158,8 +158,9 @@ def comparison_checks(comparison: Comparison, worse: Sequence[str]) -> list[Chec
     ]
     if comparison.judged:
         inside = sum(figure.judgement == "inside" for figure in comparison.judged)
-        text = f"{inside} of {len(comparison.judged)} figures are inside"
-        checks.append(Check("the prediction is inside", "passed" if comparison.predicted else "failed", text))
+        within = f"within {100 * comparison.judged[0].within:g} %"
+        text = f"{inside} of {len(comparison.judged)} figures are right {within}"
+        checks.append(Check(f"the prediction is right {within}", "passed" if comparison.predicted else "failed", text))
     return checks
 
 

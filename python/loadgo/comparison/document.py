@@ -20,7 +20,7 @@ from loadgo.comparison.drift_words import (
 )
 from loadgo.comparison.headline import further_sentences, verdict_sentence
 from loadgo.comparison.judgement import Judged
-from loadgo.comparison.judgement_words import two_intervals, why_not_judged
+from loadgo.comparison.judgement_words import why_not_judged
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.printed_side import EXTRAPOLATION_WORD
 from loadgo.comparison.rows import Row
@@ -264,7 +264,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
             notes.append((letter, f"{busy_side(side)}."))
         if side.stretches:
             notes.append((letter, f"The figures are of {side.stretch_in_words}."))
-    notes += [("Prediction", line) for line in (*two_intervals(comparison.judged), *why_not_judged(comparison.judged))]
+    notes += [("Prediction", line) for line in why_not_judged(comparison.judged)]
     notes += [("Checks", line) for line in _checked(comparison)]
     notes += [("Left out", note) for note in comparison.notes]
     notes += [("Threshold", finding.text) for finding in comparison.findings]

@@ -19,6 +19,8 @@ from loadgo.notation.measures import name_of
 
 ANSWERED_MEASURES = ("response", "cpu", "throughput")
 """The measures of a comparison's answer."""
+HOST_CHANGED = "The host itself changed between A and B"
+"""The beginning of the sentence on a change of the host between the sides."""
 _REPLACING_OPTIONS = ("--think", "--typing", "--warm-up")
 _PAIRS_BY_DEFAULT = 30
 """The largest number of pairs that `loadgo ab` runs without `--pairs`."""
@@ -113,7 +115,7 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
     """The advice to run pairs in turn, with their number if it is known, and the command."""
     pairs = pairs_needed(rows)
     is_known = all(difference.run_deviation is not None for difference in cannot_tell_measures(rows))
-    number = f"{'About' if is_known else 'At least'} {pairs} pairs of runs" if pairs is not None else "Pairs of runs"
+    number = f", {'about' if is_known else 'at least'} {pairs} times each" if pairs is not None else ""
     command = experiment_command(a, b, pairs)
     if not command and a.kind == b.kind == "host":
         return "Runs of both with the same load would tell."
@@ -123,7 +125,7 @@ def _experiment(rows: Matched, a: Side, b: Side) -> str:
             "folder."
         )
     setting_up = ", where COMMAND sets up A or B" if "COMMAND" in command else ""
-    return f"{number} in turn would tell: `{command}`{setting_up}"
+    return f"To tell, run A and B in turn{number}: `{command}`{setting_up}"
 
 
 def about_allowance(rows: Matched) -> list[str]:
@@ -147,9 +149,12 @@ def host_change(rows: Matched) -> str:
     if change is None:
         return ""
     more = f"{abs(100 * change.relative):.0f} % {'longer' if change.relative > 0 else 'shorter'}"
-    responses = f"from {plain(change.first_after)} on, responses are {more} than up to {plain(change.last_before)}"
-    where = f"The host changed between A and B: in its {between.like_runs} like runs, {responses}"
-    return f"{where}. That alone may make the difference, and hides a smaller one: compare runs on one side of it."
+    first, last = plain(change.first_after), plain(change.last_before)
+    return (
+        f"{HOST_CHANGED}: of its {between.like_runs} runs like these, those from {first} on have responses that are "
+        f"{more} than those up to {last}. That alone may make the difference, and may hide a smaller one. Compare two "
+        f"runs up to {last}, or two from {first} on."
+    )
 
 
 def neighbours(a: Side, b: Side) -> list[str]:

@@ -13,9 +13,17 @@ from collections.abc import Iterable, Sequence
 from loadgo.comparison.chart_data import ChartRow, named_rows
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference
-from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, host_change, narrowing, runs_a_side
+from loadgo.comparison.drift_words import (
+    ANSWERED_MEASURES,
+    HOST_CHANGED,
+    advice,
+    cannot_tell_measures,
+    host_change,
+    narrowing,
+    runs_a_side,
+)
 from loadgo.comparison.figures import Notation, change, change_interval, notation_for, relative_change
-from loadgo.comparison.judgement_words import judged_in_words, off_in_words
+from loadgo.comparison.judgement_words import judged_in_words, off_in_words, second_figures
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.comparison.unlike_loads import unlike_loads
@@ -63,7 +71,8 @@ def _verdict(comparison: Comparison) -> str:
     if totals and not comparison.judged:
         return f"B against A, by totals: {'; '.join(totals)}."
     if comparison.judged:
-        return f"{judged_in_words(comparison.judged)} Measured less predicted: {off_in_words(comparison.judged)}."
+        against = f"{second_figures(comparison.b).capitalize()} against predicted"
+        return f"{judged_in_words(comparison.judged)} {against}: {off_in_words(comparison.judged)}."
     is_doubted = cannot_tell_measures(comparison.rows) and any(comparison.rows.between.live_runs)
     of = f", from {runs_a_side(comparison.rows)}" if is_doubted else ""
     return f"B against A{of}: {'; '.join(phrases)}.{_without_interval(comparison, differences)}"
@@ -102,14 +111,16 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
     """
     if not comparison.rows.whole and not comparison.chains:
         return ()
+    sides = comparison.a, comparison.b
+    is_told_above = any(line.startswith(HOST_CHANGED) for line in advice(comparison.rows, *sides))
     sentences = (
-        stretches_sentence(comparison.a, comparison.b),
+        stretches_sentence(*sides),
         page_faults_sentence(comparison),
-        host_change(comparison.rows),
+        "" if is_told_above else host_change(comparison.rows),
         rows_sentence(comparison.by_command),
         _unstated_conditions(comparison.sides) or conditions_sentence(comparison.conditions),
     )
-    return (*filter(None, sentences), *narrowing(comparison.rows, comparison.a, comparison.b))
+    return (*filter(None, sentences), *([] if comparison.judged else narrowing(comparison.rows, *sides)))
 
 
 def _unstated_conditions(sides: Sequence[Side]) -> str:
@@ -244,8 +255,6 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
 
 def _same_conditions(conditions: Sequence[DifferingCondition], what: str) -> str:
     """The sentence that the experimenter changed nothing, or only the seeds. `what` is its subject."""
-    if not conditions:
-        return "The conditions are the same."
     has_seeds = any(condition.name == "seed" for condition in conditions)
     but = ", but not the seeds" if has_seeds else ""
     measured = [condition.shown_name for condition in conditions if is_measured_condition(condition.name)]

@@ -6,24 +6,35 @@ import math
 
 from loadgo.comparison.figures import Notation, change, change_interval, notation_for
 from loadgo.comparison.judgement import Judged
+from loadgo.comparison.side import Side
 from loadgo.notation.figures import in_words
+from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
 
 
 def judged_in_words(judged: tuple[Judged, ...]) -> str:
     """The verdict on the prediction, in one sentence."""
-    outside, unjudged = (
-        [_phrase_for(figure.measure) for figure in judged if figure.judgement in kinds]
-        for kinds in (("outside",), ("too wide to judge", "not to be judged"))
+    inside, outside = (
+        [_phrase_for(figure.measure) for figure in judged if figure.judgement == kind] for kind in ("inside", "outside")
     )
-    limit = f"{100 * judged[0].within:g} %"
-    if outside:
-        return f"As a prediction, A is outside in {in_words(outside)}."
-    if unjudged:
-        return (
-            f"As a prediction, A cannot be judged in {in_words(unjudged)}: whether it is within {limit} is not known."
-        )
-    return f"As a prediction, A is inside: within {limit}."
+    unjudged, right = unjudged_names(judged), f"right within {100 * judged[0].within:g} %"
+    if not inside and not outside:
+        return f"Whether the prediction is {right} in {in_words(unjudged)} cannot be told."
+    parts = [f"wrong in {in_words(outside)}, and not by chance"] if outside else []
+    parts += [f"{right} in {in_words(inside)}"] if inside else []
+    sentence = f"The prediction is {'; it is '.join(parts)}"
+    return f"{sentence}; in {in_words(unjudged)} that cannot be told." if unjudged else f"{sentence}."
+
+
+def unjudged_names(judged: tuple[Judged, ...]) -> list[str]:
+    """The figures in which the data do not tell whether the prediction is right."""
+    kinds = ("too wide to judge", "not to be judged")
+    return [_phrase_for(figure.measure) for figure in judged if figure.judgement in kinds]
+
+
+def second_figures(side: Side) -> str:
+    """The source of B's figures, beside those of a prediction."""
+    return {"host": "measured", "machine": "simulated", "printed": "printed"}[side.kind]
 
 
 def off_in_words(judged: tuple[Judged, ...]) -> str:
@@ -41,14 +52,14 @@ def _interval(figure: Judged, notation: Notation) -> str:
     return "" if figure.interval is None else f" ({change_interval(figure, notation)})"
 
 
-def two_intervals(judged: tuple[Judged, ...]) -> list[str]:
-    """A note why the same difference has another interval in the tables of the comparison."""
+def two_intervals(judged: tuple[Judged, ...]) -> str:
+    """The line below the judgement on the other intervals that the same differences have in the further tables."""
     if not any(figure.doubt is not None for figure in judged):
-        return []
-    return [
-        "is judged by intervals that hold the doubt in the machine's parameters, too; those of the tables of the "
-        "comparison do not, and are narrower."
-    ]
+        return ""
+    return (
+        "These intervals include the doubt in the fitted machine. Those of the tables below do not, and are narrower; "
+        f"there the question is whether B differs by more than {margin_in_words(judged[0].margin)}."
+    )
 
 
 def why_not_judged(judged: tuple[Judged, ...]) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.figures import Notation, change, change_interval, notation_for, notation_of, relative_change
+from loadgo.comparison.judgement import Judgement
+from loadgo.comparison.judgement_words import second_figures, two_intervals
 from loadgo.comparison.rows import Row
 from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
@@ -72,16 +74,29 @@ def _judged(comparison: Comparison) -> Table | None:
     figures = comparison.judged
     if not figures:
         return None
-    notation = notation_for(figures)
+    notation, second = notation_for(figures), second_figures(comparison.b)
     columns = (
         Column("figure", tuple(name_of(predicted.measure) for predicted in figures)),
         Column("predicted", tuple(figure(predicted.measure, predicted.before) for predicted in figures)),
-        Column("measured", tuple(figure(predicted.measure, predicted.after) for predicted in figures)),
-        Column("measured less predicted", tuple(change(predicted, notation) for predicted in figures), spare=2),
+        Column(second, tuple(figure(predicted.measure, predicted.after) for predicted in figures)),
+        Column("difference", tuple(change(predicted, notation) for predicted in figures), spare=2),
         Column("95 % interval", tuple(change_interval(predicted, notation) for predicted in figures), spare=1),
-        Column("the prediction is", tuple(predicted.judgement for predicted in figures)),
+        Column(
+            f"right within {100 * figures[0].within:g} %",
+            tuple(_RIGHT_WORDS[predicted.judgement] for predicted in figures),
+        ),
     )
-    return Table(f"A as a prediction of B: {_subject(comparison)}", columns)
+    title = f"A as a prediction of B: {_subject(comparison)}"
+    return Table(title, columns, foot=two_intervals(comparison.judged))
+
+
+_RIGHT_WORDS: dict[Judgement, str] = {
+    "inside": "yes",
+    "outside": "no",
+    "too wide to judge": "cannot tell",
+    "not to be judged": "no interval",
+}
+"""The judgements of a prediction in its table."""
 
 
 def _subject(comparison: Comparison) -> str:

@@ -7,11 +7,13 @@ between runs.
 from __future__ import annotations
 
 from loadgo.comparison.compare import Comparison
-from loadgo.comparison.drift_words import ANSWERED_MEASURES, runs_a_side
+from loadgo.comparison.drift_words import ANSWERED_MEASURES, cannot_tell_measures, runs_a_side
+from loadgo.comparison.judgement_words import unjudged_names
 from loadgo.comparison.unlike_loads import UNLIKE_LOADS_DOUBT
 from loadgo.decomposition.roads import disagreeing
-from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words, unanswered_in_words
-from loadgo.notation.figures import counted
+from loadgo.measures.trust import A_MODEL, Evidence, effect_on, trust_in_words, unanswered_in_words
+from loadgo.notation.figures import counted, in_words
+from loadgo.notation.measures import name_of
 
 
 def comparison_trust(comparison: Comparison, *, is_warned: bool) -> str:
@@ -21,7 +23,16 @@ def comparison_trust(comparison: Comparison, *, is_warned: bool) -> str:
     grounds = (*_interval_grounds(comparison), *_check_grounds(comparison), *_quiet_grounds(comparison))
     scope = A_MODEL if all(side.kind == "machine" for side in (comparison.a, comparison.b)) else ""
     evidence = Evidence(tuple(_against(comparison)), grounds, scope)
-    return trust_in_words(evidence, is_warned=is_warned, is_low=not _has_intervals(comparison))
+    is_low = not _has_intervals(comparison)
+    return trust_in_words(evidence, is_warned=is_warned, is_low=is_low, untold=_untold(comparison))
+
+
+def _untold(comparison: Comparison) -> str:
+    """The part of the answer that the two sides cannot tell; empty if they tell all of it."""
+    if comparison.judged:
+        names = unjudged_names(comparison.judged)
+        return f"whether the prediction of {in_words(names)} is right" if names else ""
+    return effect_on([name_of(difference.measure) for difference in cannot_tell_measures(comparison.rows)])
 
 
 def _against(comparison: Comparison) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.section import SectionPlace
 from loadgo.documents.table import Table
+from loadgo.documents.trust_line import trust_line
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -59,9 +60,6 @@ class Remarks(SectionPlace):
     paragraphs: tuple[str, ...]
 
 
-_TRUST_LABEL = "Trust"
-"""The word before the line on whether to believe the answer."""
-
 Section = Table | SignPicture | Charts | Chapter | Points | Remarks
 
 
@@ -111,8 +109,3 @@ class Document:
         notes = self.notes if self.short_notes is None else self.short_notes
         shown = tuple(section for section in self.sections if section.shown != "full")
         return replace(self, sections=shown, notes=notes, word_notes=())
-
-
-def trust_line(trust: str) -> str:
-    """The line with its label; empty if it is empty."""
-    return f"{_TRUST_LABEL}: {trust}" if trust else ""

@@ -10,7 +10,7 @@ from loadgo.documents.as_json import Keys, json_document
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
-from loadgo.measures.trust import Evidence, fitted_doubt, trust_in_words
+from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, trust_in_words
 from loadgo.notation.figures import capitalized, digits, duration, in_words, joined, people, share
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import read_law
@@ -178,7 +178,10 @@ def _checks_table(fit: Fit) -> Table:
         Column("figure", tuple(check.figure for check in checks)),
         *([Column("run", tuple(check.run for check in checks), kind="words")] if has_several_runs else []),
         Column("users", tuple(str(check.users) for check in checks)),
-        Column("measured", tuple(check.shown(check.measured) for check in checks)),
+        Column(
+            "simulated" if fit.evidence.scope == A_MODEL else "measured",
+            tuple(check.shown(check.measured) for check in checks),
+        ),
         Column("model", tuple(check.shown(check.machine) for check in checks)),
         Column("off by", tuple(_off(check) for check in checks), kept=True),
     )

@@ -64,7 +64,7 @@ def _changes_table(past: History) -> Table:
         Column("after", tuple(figure_words(past.figure, change.level.after) for change in changes)),
         Column("change", tuple(size_words(past.figure, change).partition(" (")[0] for change in changes)),
         Column("95 % interval", tuple(interval_words(past.figure, change) for change in changes)),
-        Column("is", tuple(_judged_word(change) for change in changes), kind="words", kept=True),
+        Column("verdict", tuple(_judged_word(change) for change in changes), kind="words", kept=True),
         Column("started", tuple(time_words(change.first_after) for change in changes), spare=2),
         Column(
             "last run before",

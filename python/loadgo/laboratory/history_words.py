@@ -10,7 +10,7 @@ from loadgo.measures.fail_if import format_figure
 from loadgo.measures.run_remarks import remarks_note
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.comparisons import NamedFigure
-from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, number, plain
+from loadgo.notation.figures import NOT_MEASURED, capitalized, counted, duration, in_words, number, plain
 from loadgo.stats.change_points import FEWEST_VALUES, LARGEST_CHANCE_SHARE
 
 MOST_NAMED_RUNS = 3
@@ -45,11 +45,11 @@ def further_answers(past: History) -> tuple[str, ...]:
 
 def _change_words(past: History, change: HistoryChange) -> str:
     host = f" on {plain(change.host)}" if len(past.series) > 1 else ""
-    direction = "changed" if change.direction == "neither" else f"{change.direction}"
+    verdict = "" if change.direction == "neither" else f": {change.direction}"
     return (
-        f"{direction}{host} by {size_words(past.figure, change)} between {plain(change.last_before.run.name)} and "
+        f"{size_words(past.figure, change)}{host} between {plain(change.last_before.run.name)} and "
         f"{plain(change.first_after.run.name)}, from {format_figure(change.level.before, past.figure.dimension)} to "
-        f"{format_figure(change.level.after, past.figure.dimension)}."
+        f"{format_figure(change.level.after, past.figure.dimension)}{verdict}."
     )
 
 
@@ -107,8 +107,15 @@ def trust(past: History) -> str:
         against.append(f"{number(doubtful)} of {counted(len(past.points), 'run')} {have} a remark")
     percent = f"{100 * LARGEST_CHANCE_SHARE:g}"
     grounds = f"in random order the same runs show such a change in fewer than {percent} of 100 tries"
-    evidence = Evidence(tuple(against), (grounds,) if any(series.enough for series in past.series) else ())
-    return trust_in_words(evidence, is_warned=is_warned)
+    if not past.changes:
+        grounds = (
+            f"a change counts if the same runs in random order show one as clear in fewer than {percent} of 100 tries; "
+            "a smaller one can be hidden"
+        )
+    few = [plain(series.host) for series in past.series if not series.enough]
+    where = f" on {in_words(few)}" if len(past.series) > 1 else ""
+    evidence = Evidence(tuple(against), (grounds,) if len(few) < len(past.series) else ())
+    return trust_in_words(evidence, is_warned=is_warned, untold=f"whether the figure changed{where}" if few else "")
 
 
 def about(past: History) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Whether to believe a result: one of three words, the reasons against it, and what speaks for it.
 
-It is *low* under a warning, *moderate* where something known may have changed the figures, and else *high*. The line on
-trust of every result is made here. What the records and the hosts of runs say about them is in `run_evidence.py`.
+It is *low* under a warning, *moderate* where something known may have changed the figures, and else *high*. Where the
+answer, or a part of it, cannot be told, the trust is in the data alone, and the line says so. The line on trust of
+every result is made here. What the records and the hosts of runs say about them is in `run_evidence.py`.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadgo.notation.figures import capitalized, counted, number, people
+from loadgo.documents.trust_line import DATA_TRUST
+from loadgo.notation.figures import capitalized, counted, in_words, number, people
 
 NOTHING_ELSE_RAN = "the machine is simulated, so nothing else ran"
-A_MODEL = "The trust is in the simulation alone; that a real machine does the same was not measured"
+A_MODEL = "This is a simulation: no real machine was measured"
 """The scope of the trust in a simulated result: a reader must not take it for a measurement."""
 WIDE_SHARE = 0.1
 """Half of an interval that is more than this share of its figure is named as a reason for doubt."""
@@ -47,15 +49,30 @@ def verdict_in_words(against: Sequence[str], *, is_warned: bool, is_low: bool = 
     return f"{'low' if is_warned or is_low else 'moderate'}: {'; '.join(reasons)}"
 
 
-def trust_in_words(evidence: Evidence, *, is_warned: bool, is_low: bool = False) -> str:
-    """The line on trust: the verdict, a sentence with what speaks for the result, and what the trust covers."""
-    verdict, grounds = (
-        verdict_in_words(evidence.against, is_warned=is_warned, is_low=is_low),
-        "; ".join(evidence.grounds),
-    )
+def trust_in_words(evidence: Evidence, *, is_warned: bool, is_low: bool = False, untold: str = "") -> str:
+    """The line on trust: the verdict, a sentence with what speaks for the result, and what the trust covers.
+
+    `untold` is the part of the answer that the data cannot tell, as in `which method is cheapest`.
+    """
+    verdict = verdict_in_words(evidence.against, is_warned=is_warned, is_low=is_low)
+    grounds = "; ".join(evidence.grounds)
     if grounds and verdict != "high":
-        grounds = f"{'What holds' if verdict.startswith('low') else 'Else it is good'}: {grounds}"
-    return ". ".join(filter(None, (verdict, capitalized(grounds), evidence.scope))) + "."
+        grounds = f"What holds: {grounds}"
+    return of_data(". ".join(filter(None, (verdict, capitalized(grounds), evidence.scope))) + ".", untold)
+
+
+def of_data(trust: str, untold: str) -> str:
+    """The line on trust where the data cannot tell a part of the answer; unchanged where `untold` is empty."""
+    if not untold:
+        return trust
+    verdict, stop, others = trust.partition(". ")
+    told = f"{verdict.removesuffix('.')}. They cannot tell {untold}."
+    return f"{DATA_TRUST}{told}{' ' if stop else ''}{others}"
+
+
+def effect_on(names: Sequence[str]) -> str:
+    """The question that a comparison of these measures leaves open; empty without one."""
+    return f"whether B changes {in_words(list(names))}" if names else ""
 
 
 def unanswered_in_words(count: int, lines: int) -> str:

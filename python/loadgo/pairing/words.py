@@ -9,7 +9,7 @@ from statistics import median
 
 from loadgo.comparison.figures import Notation, notation_of, percent_interval, relative_change
 from loadgo.measures.other_work import OtherWork, judged_together, shows_programs_on
-from loadgo.measures.trust import Evidence, trust_in_words
+from loadgo.measures.trust import Evidence, effect_on, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, as_code, counted, duration, in_words, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
@@ -115,19 +115,24 @@ def trust(experiment: Experiment) -> str:
     decisive = [change for change in experiment.changes if change.measure in experiment.decisive]
     if not decisive:
         return ""
+    open_changes = [change for change in decisive if change.verdict == "cannot tell"]
+    untold = effect_on([name_of(change.measure) for change in open_changes])
     if warnings(experiment):
-        return trust_in_words(Evidence(), is_warned=True)
+        return trust_in_words(Evidence(), is_warned=True, untold=untold)
     if any(change.interval is None for change in decisive):
         few = f"{counted(len(experiment.pairs), 'pair')} of runs cannot give an interval"
         return trust_in_words(
-            Evidence(against=(f"{few}, so chance may explain any of the changes",)), is_warned=False, is_low=True
+            Evidence(against=(f"{few}, so chance may explain any of the changes",)),
+            is_warned=False,
+            is_low=True,
+            untold=untold,
         )
     host = " Other work of the host could slow either side." if is_host(experiment.a.on) else ""
     grounds = (
         "A and B ran in turn, in random order and with the same seeds, and the 95 % intervals hold after any pair, so "
         "the experiment may stop there"
     )
-    return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False) + host
+    return trust_in_words(Evidence(grounds=(grounds,)), is_warned=False, untold=untold) + host
 
 
 def _other_mixes(experiment: Experiment) -> list[str]:

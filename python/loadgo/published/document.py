@@ -31,6 +31,11 @@ class Figure:
     label: str
     """Row and column, in words."""
 
+    @property
+    def percent_sign(self) -> str:
+        """The sign for percent if it is printed with the figure; else empty."""
+        return "%" if self.text.endswith("%") else ""
+
 
 @dataclass(frozen=True)
 class Column:

@@ -15,7 +15,7 @@ def driver_line(summary: Summary) -> str:
     if driver.lateness_p99_ns is None:
         return "It sent nothing."
     if simulated(summary):
-        return "Good: time is virtual, and no line was late."
+        return "Good: in a simulation no line is late."
     times = (driver.lateness_p50_ns, driver.lateness_p99_ns, driver.lateness_max_ns)
     late = " / ".join(duration(time) for time in times)
     parts = [f"lateness p50 / p99 / max {late} (p99 at most {duration(driver.lateness_limit_ns)})"]

@@ -17,6 +17,9 @@ _NAMES = {
 }
 _ANSWER_NAMES = {"response": "mean response", "p90 response": "p90", "throughput": "throughput"}
 """Measures in the answer, with their names there."""
+_OF_ALL_RUNS = (
+    "These figures are of all runs of the prediction. The tables below are of one of them, and differ a little."
+)
 _COMMAND_MEASURE = "response"
 """The measure that is shown for each command."""
 
@@ -37,7 +40,7 @@ def prediction_table(prediction: Prediction | None) -> Table | None:
             "interval due to the fit", tuple(f"{100 * figure.parameters_share:.0f} %" for figure in figures), spare=1
         ),
     )
-    return Table("Predicted, with the doubt in what was fitted", columns, id="predicted")
+    return Table("Predicted, with the doubt in what was fitted", columns, id="predicted", foot=_OF_ALL_RUNS)
 
 
 def prediction_answer(prediction: Prediction | None, *, is_doubtful: bool = False) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from loadgo.documents.document import Document, trust_line
+from loadgo.documents.document import Document
 from loadgo.documents.formats import REPORT_FORMATS, ReportFormat
 from loadgo.documents.render import render as render_document
+from loadgo.documents.trust_line import trust_line
 from loadgo.errors import BadArgument
 from loadgo.measures.fail_if import conditions_in, with_conditions
 from loadgo.measures.fail_if_figures import check_conditions

@@ -76,7 +76,17 @@ def simulation_answer(simulation: Simulation) -> str:
         figures.append(busy)
     known = ", ".join(filter(None, figures))
     users = "" if everyone.users is None else f" with {people(everyone.users)}"
-    return f"Simulated{users}: {known or 'the run was too short to tell'}."
+    return f"Simulated{users}: {known}." if known else f"Simulated{users}: {_too_short(everyone)}."
+
+
+def _too_short(everyone: ClassResponses) -> str:
+    """The clause on a run without any figure, with a length that has them if it is known."""
+    needed = [_needed_interactions(figure) for name, figure in _responses(everyone) if name in ("mean", "p90")]
+    enough = max((count for count in needed if count is not None), default=None)
+    length = "`--until 'precision(mean)=5%'` runs as long as it takes"
+    if enough is not None:
+        length = f"{number(enough)} interactions would tell (`--until interactions={enough}`)"
+    return f"the run was too short to tell; {length}"
 
 
 def _in_words(

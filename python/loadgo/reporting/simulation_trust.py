@@ -25,4 +25,6 @@ def simulation_trust(simulation: Simulation, *, is_warned: bool) -> str:
         against.append("the run is too short to be checked by Little's law")
     elif audit.verdict == "holds":
         grounds.append("Little's law holds")
-    return trust_in_words(Evidence(tuple(against), tuple(grounds), A_MODEL), is_warned=is_warned)
+    untold = "" if mean.relative else "what users would get"
+    evidence = Evidence(tuple(against), tuple(grounds), A_MODEL)
+    return trust_in_words(evidence, is_warned=is_warned, is_low=not mean.relative, untold=untold)

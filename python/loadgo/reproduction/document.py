@@ -64,7 +64,11 @@ def _trust(reproduction: Reproduction) -> str:
         return ""
     against = [f"{failed} of {predictions} predictions {'fails' if failed == 1 else 'fail'}"] if failed else []
     grounds = "only predictions speak for the models, and figures that were given or fitted cannot"
-    return trust_in_words(Evidence(tuple(against), (grounds,)), is_warned=False)
+    untold = reproduction.count("one run")
+    open_ones = (
+        "" if not untold else "whether one prediction holds" if untold == 1 else f"whether {untold} predictions hold"
+    )
+    return trust_in_words(Evidence(tuple(against), (grounds,)), is_warned=False, untold=open_ones)
 
 
 def _summary_table(reproduction: Reproduction) -> Table:
@@ -152,7 +156,7 @@ def _failure_lists(documents: Sequence[tuple[str, ReproducedDocument]]) -> list[
     found_lists: tuple[tuple[str, list[tuple[str, ...]]], ...] = (
         ("Not as it should be", [(line,) for line in failing]),
         ("Outside for a named cause", explained),
-        ("Outside, and one printed run cannot tell", [(line,) for line in untold]),
+        ("Outside the tolerance, but one printed run cannot tell", [(line,) for line in untold]),
     )
     return [Points(title, tuple(items)) for title, items in found_lists if items]
 

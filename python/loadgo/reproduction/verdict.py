@@ -45,9 +45,13 @@ def _widest_bounds(value: float, within: Tolerance) -> tuple[float, float]:
 
 
 def tolerances_in_words(tolerances: Sequence[Tolerance]) -> str:
-    """The narrowest and the widest of one or more tolerances, as `tolerances: 5 % to a factor of 4`."""
-    ends = dict.fromkeys(_in_words(end(tolerances, key=_reach)) for end in (min, max))
-    return f"tolerance{'s' if len(ends) > 1 else ''}: {' to '.join(ends)}"
+    """The widest of one or more tolerances, as `tolerances up to 15 % or 10 points`."""
+    widest = max(tolerances, key=_reach)
+    points = max((one for one in tolerances if _reach(one) == 1), key=lambda one: one.absolute, default=widest)
+    ends = [_in_words(widest), *([_in_words(points)] if points.absolute and points is not widest else [])]
+    if len({_in_words(one) for one in tolerances}) == 1:
+        return f"tolerance: {ends[0]}"
+    return f"tolerances up to {' or '.join(ends)}"
 
 
 def _reach(within: Tolerance) -> float:

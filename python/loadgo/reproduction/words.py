@@ -80,7 +80,7 @@ def _several_predictions(reproduction: Reproduction) -> str:
         f"ones{tolerances}",
         *([_cause_counts(reproduction.documents)] if failed_count > reproduction.unexplained else []),
         *([_without_cause(reproduction.unexplained, failed_count)] if reproduction.unexplained else []),
-        *([_untold_clause(untold_count)] if untold_count else []),
+        *([f"one printed run cannot tell for {untold_count}"] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
 
@@ -143,7 +143,7 @@ def figure_name(label: str, table: str = "") -> str:
 
 
 def _predictions(reproduced: ReproducedDocument) -> str:
-    """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell 1.`"""
+    """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell for 1.`"""
     held_count, failed_count, untold_count = (
         reproduced.count(*verdicts) for verdicts in (HELD_VERDICTS, BAD_VERDICTS, ("one run",))
     )
@@ -164,13 +164,13 @@ def _predictions(reproduced: ReproducedDocument) -> str:
         f"{held_count} of {judged} predictions hold{tolerances}",
         *([f"{listed} fail{'s' if len(failing) == 1 else ''}"] if failing else []),
         *([_cause_counts([reproduced])] if failed_count > reproduced.unexplained else []),
-        *([_untold_clause(untold_count)] if untold_count else []),
+        *([f"one printed run cannot tell for {untold_count}"] if untold_count else []),
     ]
     return f"{'; '.join(clauses)}."
 
 
 def _tolerances(documents: Sequence[ReproducedDocument]) -> str:
-    """The narrowest and the widest tolerance of the predictions, as ` (tolerances: 5 % to a factor of 4)`."""
+    """The widest tolerance of the predictions, as ` (tolerances up to a factor of 4)`."""
     figures: list[ReproducedFigure | ReproducedTotal] = []
     for reproduced in documents:
         figures += [*reproduced.cells.values(), *reproduced.totals]
@@ -192,10 +192,6 @@ def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:
     return f"{len(kinds)} fail{'s' if len(kinds) == 1 else ''} for a named cause ({by_kind})"
 
 
-def _untold_clause(count: int) -> str:
-    return f"one printed run cannot tell {'whether 1 does' if count == 1 else f'whether {count} do'}"
-
-
 def effort_text(reproduction: Reproduction) -> str:
     """The number of runs, and their real time."""
     return f"{reproduction.experiments} runs of simulated machines in {reproduction.wall_s:.0f} s"
@@ -208,6 +204,7 @@ SUMMARY_COLUMNS = (
     "fitted",
     "predicted",
     "outside",
+    "cannot tell",
     "without cause",
     "not predicted",
     "not modelled",
@@ -221,7 +218,8 @@ fitted, and are not.
 
 SUMMARY_NOTES = (
     "findings: places where the document contradicts itself, if only in the last digit",
-    "exit status 1: a figure is outside its tolerance without a named cause, missing or not predicted; 0: none is",
+    "cannot tell: outside the tolerance, but no farther than single runs lie, and the document has one run",
+    "The exit status is 1 if a figure is outside its tolerance without a named cause, missing, or not predicted",
 )
 """Notes below the summary."""
 
@@ -244,6 +242,7 @@ _SUMMARY_VERDICTS: tuple[tuple[FigureVerdict, ...], ...] = (
     ("fitted",),
     ("within", "one run", "outside", "misprint"),
     ("outside",),
+    ("one run",),
     ("missing", "not predicted"),
     ("not modelled",),
 )
@@ -337,7 +336,7 @@ def untold(reproduced: ReproducedDocument) -> list[str]:
     lines = []
     for cell in reproduced.cells.values():
         if cell.verdict == "one run" and cell.ours is not None and cell.ours.one_run is not None:
-            low, high = (value_text(cell.figure, end) for end in cell.ours.one_run)
+            low, high = (f"{value_text(cell.figure, end)}{cell.figure.percent_sign}" for end in cell.ours.one_run)
             lines.append(
                 f"{short_id(cell.figure.id)}: {_compared_text(cell)}; 95 of 100 single runs give {low} to {high}"
             )
@@ -377,7 +376,7 @@ def _compared_text(cell: ReproducedFigure) -> str:
     """The printed figure, ours and the tolerance."""
     ours = "" if cell.ours is None else value_text(cell.figure, cell.ours.value, cell.ours.high)
     within = cell.rule.within.text if cell.rule.within else ""
-    return f"printed {cell.figure.text}, ours {ours}, tolerance {within}"
+    return f"printed {cell.figure.text}, ours {ours}{cell.figure.percent_sign}, tolerance {within}"
 
 
 def sources(reproduced: ReproducedDocument) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadgo.notation.figures import capitalized, digits, people
+from loadgo.running.prepared import is_host
 from loadgo.sizing.curve import MeasuredFigure, Target
 from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.results import Capacity
@@ -34,7 +35,7 @@ _INFINITY_TOKEN = 1e12
 
 def measured_throughput(capacity: Capacity) -> list[CurvePoint]:
     """The throughput of each point."""
-    return [curve_point("measured", point.users, point.throughput) for point in capacity.points]
+    return [curve_point(made_word(capacity), point.users, point.throughput) for point in capacity.points]
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,15 @@ def measured_busy(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:
 def measured_cost(capacity: Capacity) -> list[CurvePoint]:
     """The cost of a user-hour at each point where it is known."""
     return [
-        curve_point("measured", point.users, MeasuredFigure(point.cost_user_hour))
+        curve_point(made_word(capacity), point.users, MeasuredFigure(point.cost_user_hour))
         for point in capacity.points
         if point.cost_user_hour is not None
     ]
+
+
+def made_word(capacity: Capacity) -> str:
+    """Where the points come from: a host, or a simulated machine."""
+    return "measured" if is_host(capacity.on) else "simulated"
 
 
 def busiest_resources(capacity: Capacity, limit: int) -> tuple[list[str], int]:
@@ -156,7 +162,7 @@ def busiest_resources(capacity: Capacity, limit: int) -> tuple[list[str], int]:
 def model_curve(capacity: Capacity, figure_of: Callable[[ModelFigures], MeasuredFigure]) -> list[CurvePoint]:
     """A figure of each model over the users. The scalability law begins at the fewest users that it was fitted to."""
     rows: list[CurvePoint] = []
-    for model in capacity.models.models if capacity.models is not None else ():
+    for model in capacity.models.drawn if capacity.models is not None else ():
         fewest_users = capacity.models.used[0] if capacity.models is not None and model.name == "scalability law" else 0
         curve = [(figures.users, figure_of(figures)) for figures in model.curve if figures.users >= fewest_users]
         rows += extended_curve(capacity, model.name, curve)
@@ -165,7 +171,7 @@ def model_curve(capacity: Capacity, figure_of: Callable[[ModelFigures], Measured
 
 def throughput_bounds(capacity: Capacity) -> tuple[list[CurvePoint], list[CurvePoint]]:
     """The asymptotic bound of throughput over the users, and the area between the bounds for balanced jobs."""
-    bounds = capacity.models.bounds if capacity.models is not None else ()
+    bounds = capacity.models.drawn_bounds if capacity.models is not None else ()
     line = [(bound.users, MeasuredFigure(bound.most_throughput)) for bound in bounds]
     area: list[CurvePoint] = [
         {"users": bound.users, "low": bound.balanced_least, "high": bound.balanced_most} for bound in bounds
@@ -175,7 +181,7 @@ def throughput_bounds(capacity: Capacity) -> tuple[list[CurvePoint], list[CurveP
 
 def response_bounds(capacity: Capacity, ratio: float) -> tuple[list[CurvePoint], list[CurvePoint]]:
     """As `throughput_bounds`, of the mean response times a ratio."""
-    bounds = capacity.models.bounds if capacity.models is not None else ()
+    bounds = capacity.models.drawn_bounds if capacity.models is not None else ()
     line = [(bound.users, MeasuredFigure(ratio * bound.least_response_s)) for bound in bounds]
     area: list[CurvePoint] = [
         {"users": bound.users, "low": ratio * bound.quickest_s, "high": ratio * bound.slowest_s} for bound in bounds
@@ -194,7 +200,7 @@ def extended_curve(capacity: Capacity, what: str, curve: Sequence[tuple[float, M
 
 def last_users(capacity: Capacity) -> int:
     """The end of the axis of users: the last measured point, or the end of the longest model curve."""
-    models = capacity.models.models if capacity.models is not None else ()
+    models = capacity.models.drawn if capacity.models is not None else ()
     return max(*(point.users for point in capacity.points), *(model.curve[-1].users for model in models), 2)
 
 

@@ -34,6 +34,7 @@ from loadgo.sizing.chart_data import (
     busiest_resources,
     extended_curve,
     last_users,
+    made_word,
     measured_busy,
     measured_cost,
     measured_response,
@@ -139,8 +140,8 @@ def _response_chart(capacity: Capacity, scale: ResponseScale, name: str) -> Char
     title = "mean response time" if scale.measure == "mean" else f"{scale.measure} of the response time"
     axis = _FigureAxis(title, top, ",.4~r", TIME_LABEL, "s")
     layered = _layers(capacity, _CurveLayers(dots, lines, area, axis, _limit_layers(scale, top)))
-    has_models = capacity.models is not None and bool(capacity.models.models)
-    missing = missing_in_words(capacity) if lines else ""
+    has_models = capacity.models is not None and bool(capacity.models.drawn)
+    missing = missing_in_words(capacity) if scale.ratio is not None else ""
     caption = " ".join(filter(None, (_caption(capacity), scale_words(scale) if has_models else "", missing)))
     return chart_of(name, f"Response time: {scale.measure}", caption, layered, 280)
 
@@ -168,7 +169,8 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
     ]
     points = _users_chart(capacity, measured_busy(capacity, names)).mark_point(filled=True, size=60, opacity=1)
     layers.append(points.encode(y=axis.encoding("value"), color=color, tooltip=tooltip))
-    caption = f"For each server of a resource. Points are measured{', lines are mean values' if lines else ''}."
+    lines_words = ", lines are mean values" if lines else ""
+    caption = f"For each server of a resource. Points are {made_word(capacity)}{lines_words}."
     if capacity.neighbours is not None:
         caption += " On a host the processors' part is with the work of other programs."
     if count > len(names):
@@ -178,7 +180,7 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
 
 
 def _busy_lines(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:
-    if capacity.models is None or capacity.models.mean_values is None:
+    if capacity.models is None or capacity.models.mean_values is None or capacity.models.mean_values.wrong:
         return []
     curve = capacity.models.mean_values.curve
     figures_by_name = [
@@ -334,12 +336,12 @@ def _answer_words(capacity: Capacity) -> str:
 
 def _caption(capacity: Capacity) -> str:
     has_intervals = any(point.throughput.interval for point in capacity.points)
-    caption = f"Points are measured{', with their 95 % intervals' if has_intervals else ''}."
-    if capacity.models is not None and capacity.models.models:
+    caption = f"Points are {made_word(capacity)}{', with their 95 % intervals' if has_intervals else ''}."
+    if capacity.models is not None and capacity.models.drawn:
         caption += " Models are dashed beyond the last point, and their areas are their intervals."
-    if capacity.models is not None and capacity.models.bounds:
+    if capacity.models is not None and capacity.models.drawn_bounds:
         caption += " The grey area lies between the bounds for balanced jobs."
-    drawn = [model.name for model in capacity.models.models] if capacity.models is not None else []
-    bounds = [BOUNDS_LABEL] if capacity.models is not None and capacity.models.bounds else []
+    drawn = [model.name for model in capacity.models.drawn] if capacity.models is not None else []
+    bounds = [BOUNDS_LABEL] if capacity.models is not None and capacity.models.drawn_bounds else []
     caption = " ".join(filter(None, (caption, models_in_words([*drawn, *bounds]))))
     return caption + _answer_words(capacity)

@@ -21,7 +21,7 @@ from loadgo.notation.figures import (
 from loadgo.notation.measures import percent
 from loadgo.running.prepared import is_host
 from loadgo.sizing.answer import COST_WORDS, format_measure
-from loadgo.sizing.chart_data import response_chart_names
+from loadgo.sizing.chart_data import made_word, response_chart_names
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, Target, TargetStanding, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.models import CapacityModel, Models
@@ -139,9 +139,15 @@ def _curve_table(capacity: Capacity) -> Table | None:
         )
     if any(point.faults_a_command for point in points):
         columns.append(column("faults", lambda point: number(point.faults_a_command), spare=7))
+    if any(point.trials > 1 for point in points):
+        columns.append(column("trials", lambda point: number(point.trials), spare=7))
     columns.append(column("interactions", lambda point: number(point.interactions), spare=8))
     charts = (*response_chart_names(capacity), "capacity-throughput", "capacity-cost", "capacity-faults")
-    return Table("Measured, by users", tuple(shown for shown in columns if any(shown.cells)), charts=charts)
+    return Table(
+        f"{made_word(capacity).capitalize()}, by users",
+        tuple(shown for shown in columns if any(shown.cells)),
+        charts=charts,
+    )
 
 
 def _point_remark(capacity: Capacity, point: LoadPoint) -> str:
@@ -231,9 +237,19 @@ def _models_table(capacity: Capacity) -> Table | None:
     if models is None or not (models.models or models.holds):
         return None
     decides = capacity.binding.text if capacity.binding else ""
-    rows = [("measured", _answer_cell(capacity), _user_range(capacity.interval), "", "", "", decides)]
+    rows = [
+        (
+            made_word(capacity),
+            _answer_cell(capacity),
+            _user_range(capacity.interval),
+            "",
+            "",
+            "",
+            decides,
+        )
+    ]
     rows += [_model_row(model, models) for model in models.models]
-    bounds = [holds for holds in models.holds if holds.by == "bounds"]
+    bounds = [holds for holds in models.holds if holds.by == "bounds" and models.drawn_bounds]
     rows += [("bounds", "", _capacity_interval(bound), "", "", "", bound.target.text) for bound in bounds]
     names, users, intervals, throughput_errors, response_errors, held_out_errors, target = zip(*rows, strict=True)
     columns = (
@@ -249,7 +265,8 @@ def _models_table(capacity: Capacity) -> Table | None:
 
 
 def _model_row(model: CapacityModel, models: Models) -> tuple[str, str, str, str, str, str, str]:
-    model_capacity = next((holds for holds in models.holds if holds.by == model.name), None)
+    holding = (holds for holds in models.holds if holds.by == model.name and not model.wrong)
+    model_capacity = next(holding, None)
     throughput, response, left_out = model.throughput_miss.throughput, model.response_miss, model.held_out
     return (
         model.name,

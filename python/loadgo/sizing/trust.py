@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, fitted_doubt, unanswered_in_words, verdict_in_words
+from loadgo.measures.trust import (
+    A_MODEL,
+    NOTHING_ELSE_RAN,
+    fitted_doubt,
+    of_data,
+    unanswered_in_words,
+    verdict_in_words,
+)
 from loadgo.notation.figures import capitalized, counted, number, people
 from loadgo.running.prepared import is_host
 from loadgo.sizing.curve import ENDED_EARLY
@@ -24,9 +31,10 @@ def capacity_trust(capacity: Capacity, *, is_warned: bool) -> str:
     """The line on whether to believe the answer. `is_warned`: a warning stands over it. Empty without an answer."""
     if capacity.interval is None:
         return ""
-    against = _against(capacity, is_warned=is_warned)
+    against, is_open = _against(capacity, is_warned=is_warned), capacity.answer is None and capacity.end != "range"
     verdict = verdict_in_words(against, is_warned=is_warned, is_low=not capacity.confidence)
-    return ". ".join(filter(None, (verdict, interval_in_words(capacity), _grounds(capacity), _scope(capacity)))) + "."
+    parts = (verdict, interval_in_words(capacity), _grounds(capacity), _scope(capacity))
+    return of_data(". ".join(filter(None, parts)) + ".", "how many users meet the targets" if is_open else "")
 
 
 def interval_in_words(capacity: Capacity) -> str:

@@ -117,7 +117,7 @@ _SHORT_NAME_CHARS = 16
 def _lines(frame: pl.DataFrame, sweep: Sweep, shown: list[str]) -> alt.LayerChart | alt.FacetChart:
     scale = alt.Scale(domain=shown, range=list(SERIES_COLORS[: len(shown)]))
     color = alt.Color("series:N", title=None, scale=scale, legend=_legend(shown))
-    axis = alt.Axis(values=_round_users(frame["users"]), format="d", labelOverlap="greedy")
+    axis = alt.Axis(values=_round_users(frame["users"]), format="d", labelOverlap="greedy", labelFlush=False)
     base = alt.Chart(frame).encode(
         x=alt.X("users:Q", title="users", axis=axis, scale=alt.Scale(zero=False, nice=False, padding=8)), color=color
     )

@@ -94,7 +94,8 @@ def _trust(sweep: Sweep) -> str:
     if not figures:
         return ""
     finite = [figure for figure in figures if not figure.never]
-    without, one_seed = sum(figure.interval is None for figure in finite), all(figure.points == 1 for figure in figures)
+    without, single = sum(figure.interval is None for figure in finite), sum(figure.points == 1 for figure in figures)
+    one_seed = single == len(figures)
     against = []
     if without:
         which = (
@@ -106,8 +107,18 @@ def _trust(sweep: Sweep) -> str:
         against.append(f"a figure is known only within ±{share(wide)} (more seeds or longer simulations narrow it)")
     if one_seed:
         against.append("each configuration has one seed, so its interval is from the scatter within one run")
-    grounds = [] if one_seed else ["the 95 % intervals are from the scatter of the seeds"]
-    grounds += [] if sweep.bad or sweep.stopped else ["all simulations are done"]
+    elif single:
+        have = "has" if single == 1 else "have"
+        against.append(
+            f"{number(single)} of {counted(len(figures), 'configuration')} {have} one seed here, so the interval is "
+            "from the scatter within one run"
+        )
+    if sweep.part:
+        against.append(f"this is part {sweep.part} of the grid (`loadgo merge` joins the parts)")
+    grounds = [] if one_seed else [f"the {'other' if single else '95 %'} intervals are from the scatter of the seeds"]
+    grounds += (
+        [] if sweep.bad or sweep.stopped else [f"all simulations{' of this part' if sweep.part else ''} are done"]
+    )
     evidence = Evidence(tuple(against), tuple(grounds), A_MODEL)
     return trust_in_words(evidence, is_warned=bool(_warnings(sweep)))
 

@@ -50,7 +50,7 @@ def simulations_in_words(sweep: Sweep) -> str:
     simulations = counted(sweep.points_expected, "simulation")
     if sweep.points != sweep.points_expected:
         simulations = f"{number(sweep.points)} of {simulations}"
-    return f"Part {sweep.part}, {simulations}" if sweep.part else simulations
+    return f"Only part {sweep.part} of the grid, {simulations}" if sweep.part else simulations
 
 
 def _division(configurations: Sequence[Configuration]) -> str:

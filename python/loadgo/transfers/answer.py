@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loadgo.notation.figures import capitalized, money
+from loadgo.notation.figures import capitalized, in_words, money
 from loadgo.transfers.prices import Amounts, Prices
 from loadgo.transfers.remedies import ratio_of_rounds
 from loadgo.transfers.rounds import by_method_and_end, median_rows
@@ -25,16 +25,22 @@ def answer_sentence(rows: Sequence[Row], prices: Prices) -> str:
             return "There was nothing to move, and all of it came over."
         return "Nothing came over whole." if rows else "There was no transfer."
     amounts = prices.amounts(median_rows(rows))
-    phrases, open_verbs = [], []
+    phrases, open_verbs = [], open_directions(rows)
     for direction, verb in _VERBS.items():
         methods = _by_cost([row for row in complete if row.direction == direction])
         if methods:
-            is_sure = len(methods) == 1 or _is_cheapest(methods[0], methods[1:])
-            open_verbs += [] if is_sure else [verb]
             costs = [_cost(group, prices, amounts) for group in methods]
-            phrases.append(_phrase(f"{verb} {amounts.of('gigabyte')} costs", methods, costs, is_sure=is_sure))
+            opening = f"{verb} {amounts.of('gigabyte')} costs"
+            phrases.append(_phrase(opening, methods, costs, is_sure=verb not in open_verbs))
     sentence = f"{capitalized('; '.join(phrases))}: processor time {prices.in_words()}.{prices.of_network(amounts)}"
     return sentence + (_doubt(complete, open_verbs) if open_verbs else "")
+
+
+def open_directions(rows: Sequence[Row]) -> list[str]:
+    """The directions in words, of `sending` and `receiving`, in which the rounds do not tell the cheapest method."""
+    complete = [row for row in rows if not row.broke_off and row.bits]
+    groups = {verb: _by_cost([row for row in complete if row.direction == one]) for one, verb in _VERBS.items()}
+    return [verb for verb, methods in groups.items() if len(methods) > 1 and not _is_cheapest(methods[0], methods[1:])]
 
 
 def _by_cost(rows: Sequence[Row]) -> list[list[Row]]:
@@ -66,10 +72,10 @@ def _cost(group: Sequence[Row], prices: Prices, amounts: Amounts) -> str:
     return money(prices.host(median, BITS_PER_GIGABYTE), prices.currency, amounts.count("gigabyte"))
 
 
-def _doubt(rows: Sequence[Row], verbs: Sequence[str]) -> str:
-    """A sentence on the directions in which the cheapest method is not known."""
+def _doubt(rows: Sequence[Row], open_verbs: Sequence[str]) -> str:
+    """The sentence that no method is surely cheapest in these directions."""
     rounds = max(len(group) for group in by_method_and_end(rows).values())
-    which = f" Which method is cheapest for {' and '.join(verbs)}"
+    directions = in_words(list(open_verbs))
     if rounds == 1:
-        return f"{which} cannot be told from one round: --times 5 may."
-    return f"{which} cannot be told from {rounds} rounds."
+        return f" One round does not tell which method is cheapest for {directions}: `--times 5` may."
+    return f" Which method is cheapest for {directions} cannot be told from {rounds} rounds."

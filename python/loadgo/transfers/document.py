@@ -9,9 +9,18 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, digits, money, rates_in_one_unit, seconds, seconds_in_one_unit, share
+from loadgo.notation.figures import (
+    NOT_MEASURED,
+    digits,
+    in_words,
+    money,
+    rates_in_one_unit,
+    seconds,
+    seconds_in_one_unit,
+    share,
+)
 from loadgo.stats.resample import FEWEST_UNITS
-from loadgo.transfers.answer import answer_sentence
+from loadgo.transfers.answer import answer_sentence, open_directions
 from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
@@ -41,7 +50,7 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     return Document(
         title="What a network bit costs the host",
         answer=answer_sentence(transferred.rows, prices),
-        trust=_trust(rows, rounds, is_warned=bool(transfer_warnings(transferred))),
+        trust=_trust(transferred.rows, rows, rounds, is_warned=bool(transfer_warnings(transferred))),
         warnings=transfer_warnings(transferred),
         about=(f"{rounds} rounds. Each row is the round in which that end's processor time was the median.",)
         if rounds > 1
@@ -51,8 +60,8 @@ def transfer_document(transferred: Transferred, prices: Prices) -> Document:
     )
 
 
-def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
-    """The line on whether to believe the costs; empty where nothing was moved."""
+def _trust(all_rows: Sequence[Row], rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
+    """The line on whether to believe the costs; empty where nothing was moved. `rows` are the medians of the rounds."""
     if not any(row.bits and not row.broke_off for row in rows):
         return ""
     against, grounds = [], []
@@ -71,7 +80,9 @@ def _trust(rows: Sequence[Row], rounds: int, *, is_warned: bool) -> str:
     if (load := max(row.load_5min for row in rows)) >= OTHERS_LOAD:
         against.append(f"the host was busy with other things (load average up to {digits(load)})")
     grounds.append("all data arrived" if not is_warned else "")
-    return trust_in_words(Evidence(tuple(against), tuple(filter(None, grounds))), is_warned=is_warned)
+    open_verbs = open_directions(all_rows)
+    untold = f"which method is cheapest for {in_words(open_verbs)}" if open_verbs else ""
+    return trust_in_words(Evidence(tuple(against), tuple(filter(None, grounds))), is_warned=is_warned, untold=untold)
 
 
 def transfer_warnings(transferred: Transferred) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 from loadgo.comparison.judgement import Judged, judged_of, share_of
-from loadgo.comparison.judgement_words import judged_in_words, why_not_judged
+from loadgo.comparison.judgement_words import judged_in_words, unjudged_names, why_not_judged
 from loadgo.comparison.rows import Difference
 from loadgo.stats.resample import Interval
 
@@ -86,9 +86,19 @@ def test_what_could_not_be_judged_is_told_with_the_side_that_makes_it_so() -> No
         "predict for longer",
         "fit the machine from more interactions",
     ]
-    assert judged_in_words((by_measuring,)).startswith("As a prediction, A cannot be judged in response")
-    assert "inside: within 20 %" in judged_in_words((judged(told(100.0, (-4.0, 4.0))),))
-    assert "outside in response" in judged_in_words((judged(told(150.0, (40.0, 60.0))), by_measuring))
+    right, wrong = judged(told(100.0, (-4.0, 4.0))), judged(told(150.0, (40.0, 60.0)))
+    assert judged_in_words((by_measuring,)) == (
+        "Whether the prediction is right within 20 % in response cannot be told."
+    )
+    assert judged_in_words((right,)) == "The prediction is right within 20 % in response."
+    assert judged_in_words((right, by_measuring)) == (
+        "The prediction is right within 20 % in response; in response that cannot be told."
+    )
+    assert judged_in_words((wrong, right, by_measuring)) == (
+        "The prediction is wrong in response, and not by chance; it is right within 20 % in response; in response that "
+        "cannot be told."
+    )
+    assert unjudged_names((wrong, right, by_measuring)) == ["response"]
 
 
 @pytest.mark.parametrize("text", ["", "0%", "-5%", "near", "20 percent"])

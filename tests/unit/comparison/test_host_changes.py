@@ -19,14 +19,18 @@ def changed_host() -> Side:
 
 
 def test_a_change_of_the_host_between_the_sides_is_named() -> None:
-    """The verdict alone, `cannot tell`, read as if nothing but chance were there."""
+    """The verdict alone, `cannot tell`, read as if nothing but chance were there. It is said once."""
     comparison = of_sides(side(3, [1.0]), side(14, [1.5]), like_runs=[changed_host()])
     assert response(comparison) == "cannot tell", "how much the like runs differ includes the change"
     document = comparison_document(comparison)
-    (sentence,) = [line for line in document.further_answers if line.startswith("The host changed between A and B: ")]
-    assert "in its 16 like runs, from run-9 on, responses are " in sentence
-    assert " % longer than up to run-8. That alone may make the difference" in sentence
-    assert sentence in json.loads(comparison_json(comparison))["answer"]
+    (sentence,) = [line for line in document.warnings if line.startswith("The host itself changed between A and B: ")]
+    assert "of its 16 runs like these, those from run-9 on have responses that are " in sentence
+    assert " % longer than those up to run-8. That alone may make the difference" in sentence
+    assert "Compare two runs up to run-8, or two from run-9 on. To tell, run A and B in turn, " in sentence
+    assert not any("host itself changed" in line for line in document.further_answers)
+    assert sentence in json.loads(comparison_json(comparison))["warnings"]
+    assert document.trust_line.startswith("Trust in the data: ")
+    assert "They cannot tell whether B changes response" in document.trust
 
 
 def test_a_change_that_is_not_between_the_sides_is_not_named() -> None:

@@ -175,7 +175,7 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
         "What was set is the same, but not the seeds; the host's load average differs."
     )
     assert conditions_sentence([seed]) == "What was set is the same, but not the seeds."
-    assert conditions_sentence([]) == "The conditions are the same."
+    assert conditions_sentence([]) == "What was set is the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
     many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(6))]
     named = ", ".join(f"key {number} (1 in A, 2 in B)" for number in range(3))
@@ -389,7 +389,7 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
 
 def test_trust_is_moderate_where_the_drift_of_the_host_is_not_known() -> None:
     trust = comparison_document(compared(SLOWER_AND_FASTER, kind="host")).trust
-    assert trust.startswith("moderate: the intervals are those within the runs, and from ")
+    assert trust.startswith("in the data: moderate: the intervals are those within the runs, and from ")
 
 
 def test_printed_figures_have_a_low_trust() -> None:

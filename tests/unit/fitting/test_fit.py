@@ -178,7 +178,7 @@ def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:
     assert len(means) >= 7
     headings = ["value", "mean", "95 % interval", "from"]
     rows = [headings, *(mean_row(value) for value in means)]
-    rows.append(["figure", "users", "measured", "model", "off by"])
+    rows.append(["figure", "users", "simulated", "model", "off by"])
     assert len(members["checks"]) == 4
     for members_of_check, check in zip(members["checks"], checks, strict=True):
         assert (members_of_check["measured"], members_of_check["machine"]) == (check.measured, check.machine)

@@ -93,7 +93,8 @@ def test_each_change_since_a_date_names_its_runs_as_they_are_called(tmp_path: Pa
         made_run(tmp_path / "runs" / f"Night-{number:02}T", FIRST_START + timedelta(hours=6 * number), seconds)
     past = loadgo.history("p90(compile)", runs=tmp_path / "runs", since="2026-01-06")
     (line,) = history_document(past).further_answers
-    assert line.startswith("Worse by +")
+    assert line.startswith("+")
+    assert line.endswith(": worse.")
     assert "between Night-13T and Night-14T" in line
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from loadgo.documents.trust_line import trust_line
 from loadgo.measures.audit import Loss
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_evidence import evidence_of
 from loadgo.measures.run_warnings import RunFacts, facts_in, run_warnings
 from loadgo.measures.summary import summarize
-from loadgo.measures.trust import A_MODEL, Evidence, trust_in_words
+from loadgo.measures.trust import A_MODEL, Evidence, effect_on, trust_in_words
 from support.synthetic import Work, closed_loop
 
 
@@ -25,7 +26,7 @@ def good() -> RunFacts:
     [
         (Evidence((), ("nothing lost",)), False, False, "high. Nothing lost."),
         (Evidence(), False, False, "high."),
-        (Evidence(("one run",), ("nothing lost",)), False, False, "moderate: one run. Else it is good: nothing lost."),
+        (Evidence(("one run",), ("nothing lost",)), False, False, "moderate: one run. What holds: nothing lost."),
         (Evidence(("one run",)), False, True, "low: one run."),
         (
             Evidence(("one run",), ("nothing lost",)),
@@ -39,6 +40,32 @@ def test_the_word_follows_from_warnings_and_doubts(
     evidence: Evidence, is_warned: bool, is_low: bool, line: str
 ) -> None:
     assert trust_in_words(evidence, is_warned=is_warned, is_low=is_low) == line
+
+
+@pytest.mark.parametrize(
+    ("against", "is_warned", "line"),
+    [
+        ((), False, "high. They cannot tell whether B changes CPU. Nothing lost."),
+        (
+            ("one run",),
+            False,
+            "moderate: one run. They cannot tell whether B changes CPU. What holds: ",
+        ),
+        ((), True, "low: the warnings above say why. They cannot tell whether B changes CPU. "),
+    ],
+)
+def test_where_a_part_of_the_answer_cannot_be_told_the_trust_is_in_the_data(
+    against: tuple[str, ...], is_warned: bool, line: str
+) -> None:
+    """`Trust: high` below `cannot tell` read as if the answer were sure."""
+    evidence, untold = Evidence(against, ("nothing lost",), A_MODEL), effect_on(["CPU"])
+    shown = trust_line(trust_in_words(evidence, is_warned=is_warned, untold=untold))
+    assert shown.startswith(f"Trust in the data: {line}")
+    assert shown.endswith(f" {A_MODEL}.")
+    assert trust_line(trust_in_words(evidence, is_warned=is_warned)).startswith("Trust: ")
+    assert effect_on([]) == ""
+    alone = trust_line(trust_in_words(Evidence(), is_warned=False, untold=untold))
+    assert alone == "Trust in the data: high. They cannot tell whether B changes CPU."
 
 
 def test_of_several_runs_the_worst_counts(good: RunFacts) -> None:

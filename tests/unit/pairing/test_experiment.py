@@ -160,9 +160,10 @@ def test_the_first_screen_says_whether_to_believe_the_experiment(faster: Experim
     stopped = replace(faster, end="stopped")
     assert "Trust: low: the warnings above say why." in str(stopped.report("md"))
     few = replace(faster, pairs=faster.pairs[:1])
-    assert "Trust: low: 1 pair of runs cannot give an interval, so chance may explain any of the changes." in str(
-        few.report("md")
-    )
+    assert (
+        "Trust in the data: low: 1 pair of runs cannot give an interval, so chance may explain any of the changes. "
+        "They cannot tell whether B changes response and CPU."
+    ) in str(few.report("md"))
 
 
 def test_one_variant_twice_has_no_difference(place: Path, variant: Variant) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -228,11 +229,12 @@ def test_a_verdict_is_beside_the_answer_with_one_interval_for_each_figure(
     assert change_interval(response) != change_interval(whole)
     text = " ".join(comparison.report(width=120).split())
     answer = text[: text.index("A: ")]
-    assert answer.startswith("As a prediction, A ")
+    assert re.match(r"The prediction is |Whether the prediction is ", answer)
+    assert "Simulated against predicted: " in answer, "both sides are simulated, and nothing was measured"
     assert f"response {change(response)} ({change_interval(response)})" in answer
     assert change_interval(whole) not in answer
     assert text.index("A as a prediction of B") < text.index("Conditions that differ")
-    assert "hold the doubt in the machine's parameters, too; those of the tables of the comparison do not" in text
+    assert "These intervals include the doubt in the fitted machine. Those of the tables below do not" in text
 
 
 def test_a_what_if_on_a_fitted_machine_is_a_prediction_too(room: Path, predicted: loadgo.Run) -> None:
@@ -313,8 +315,11 @@ def test_the_command_predicts_of_its_own_accord_and_judges_with_an_exit_status(r
         for within in ("150%", "5%")
     }
     assert [one.returncode for one in judged.values()] == [0, 1]
-    assert "As a prediction, A is inside: within 150 %." in " ".join(judged["150%"].stdout.split())
-    assert "too wide to judge" in judged["5%"].stdout
+    answers = {within: " ".join(one.stdout.split()) for within, one in judged.items()}
+    right = "The prediction is right within 150 % in response, p90 response, CPU and throughput."
+    assert right in answers["150%"]
+    assert "cannot be told" in answers["5%"]
+    assert "Trust in the data: " in answers["5%"]
     assert "a prediction that is wrong by 5 % would pass" in " ".join(judged["5%"].stdout.split())
 
 

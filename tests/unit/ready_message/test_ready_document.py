@@ -12,8 +12,8 @@ from support.printed_rows import without_spans
 
 ONE_RUN = """\
 ls /: real 4.50 ms, CPU 4.03 ms (89.6 %), faults 106 minor, 0 major
-Trust: moderate: one run cannot give an interval (`-n 6` does). Else it is good:
-it did not wait for a processor for long.
+Trust: moderate: one run cannot give an interval (`-n 6` does). What holds: it
+did not wait for a processor for long.
 
   real                       4.50 ms    page faults, minor             106
   CPU                        4.03 ms    page faults, major               0
@@ -59,7 +59,7 @@ def test_one_run_has_two_figures_in_a_line() -> None:
 
 def test_several_runs_have_a_row_for_each_figure() -> None:
     lines = message(*(measured_run(real_ns=1_000_000 * k) for k in range(1, 7))).report().splitlines()
-    assert lines[1] == "Trust: moderate: the median real time is known only as 1.00–6.00 ms. Else it is"
+    assert lines[1] == "Trust: moderate: the median real time is known only as 1.00–6.00 ms. What holds:"
     assert lines[4] == "                             median          95 % interval     least      most"
     assert lines[5] == "  real                      3.50 ms           1.00–6.00 ms   1.00 ms   6.00 ms"
 

@@ -30,7 +30,7 @@ def test_a_run_that_nothing_disturbed_is_believed(good: Summary) -> None:
 def test_a_little_other_work_makes_the_trust_moderate_and_is_told(good: Summary) -> None:
     line = run_trust(with_other_work(good, 0.07), is_warned=False)
     assert line.startswith(
-        "moderate: other programs had 7.0 % of the processors' time. Else it is good: lines were typed on time ("
+        "moderate: other programs had 7.0 % of the processors' time. What holds: lines were typed on time ("
     )
     assert "the host was quiet" not in line
 

@@ -87,7 +87,7 @@ def test_a_printed_run_that_single_runs_reach_is_judged_neither_way() -> None:
     assert reproduced.cells["made/transfers/one/clock"].verdict == "one run"
     assert reproduced.unexplained == 0
     assert words.document_answer(reproduced).startswith(
-        "1 of 2 predictions hold (tolerance: 10 %); one printed run cannot tell whether 1 does. 2 figures: "
+        "1 of 2 predictions hold (tolerance: 10 %); one printed run cannot tell for 1. 2 figures: "
     )
     assert words.untold(reproduced) == [
         "transfers/one/clock: printed 60, ours 30.0, tolerance 10 %; 95 of 100 single runs give 0 to 61.0"

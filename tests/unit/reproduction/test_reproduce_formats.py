@@ -49,7 +49,7 @@ def lines(width: int) -> list[str]:
 def test_the_summary_says_what_findings_are_and_what_the_exit_status_means() -> None:
     text = " ".join(lines(100))
     assert "findings: places where the document contradicts itself" in text
-    assert "exit status 1: a figure is outside its tolerance" in text
+    assert "The exit status is 1 if a figure is outside its tolerance" in text
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
@@ -91,7 +91,8 @@ def test_the_answer_of_several_documents_has_numbers_and_says_what_was_compared(
     text = " ".join(everything.report(width=100).split())
     assert text.startswith(
         f"{held} of {held + off} figures that simulated machines predict are within their tolerance of the printed "
-        f"ones (tolerances: rounding to a factor of 4); {off} are not. {len(everything.documents)} documents have "
+        f"ones (tolerances up to a factor of 4 or 10 points); {off} are not. {len(everything.documents)} documents "
+        "have "
     )
     assert "of simulated machines that are made like them (ours)" in text
 
@@ -102,9 +103,9 @@ def test_the_answer_says_how_many_predictions_hold_and_names_those_that_fail() -
     values = dict(as_printed(csr, 1.0))
     reproduced = judge_document(csr, values)
     held = reproduced.count("within", "misprint")
-    assert document_answer(reproduced).startswith(f"All {held} predictions hold (tolerances: ")
+    assert document_answer(reproduced).startswith(f"All {held} predictions hold (tolerances up to ")
     off = judge_document(csr, values | {key: replace(values[key], value=2 * values[key].value)})
-    wide = re.search(r" \(tolerances: [^)]+\)", document_answer(off))
+    wide = re.search(r" \(tolerances up to [^)]+\)", document_answer(off))
     assert wide is not None
     assert document_answer(off).startswith(f"{held - 1} of {held} predictions hold{wide[0]}; idle zero (6180) fails. ")
     text = Reproduction((off,), 0, 1.0).report(width=100)
@@ -212,6 +213,8 @@ def test_the_chart_of_predictions_has_as_many_figures_as_the_text_or_says_why_no
 
 def test_the_answer_says_how_wide_the_tolerances_are() -> None:
     tolerances = [Tolerance("10 %", relative=0.1), Tolerance("factor 4", factor=4.0), Tolerance("5 %", relative=0.05)]
-    assert tolerances_in_words(tolerances) == "tolerances: 5 % to a factor of 4"
+    assert tolerances_in_words(tolerances) == "tolerances up to a factor of 4"
     assert tolerances_in_words(tolerances[:1]) == "tolerance: 10 %"
     assert tolerances_in_words([Tolerance("rounding")]) == "tolerance: rounding"
+    points = [Tolerance("10 points", absolute=10.0), Tolerance("15 %", relative=0.15), Tolerance("rounding")]
+    assert tolerances_in_words(points) == "tolerances up to 15 % or 10 points"

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from loadgo.sizing.curve import LoadPoint, MixClass, Target, TargetVerdict
+from loadgo.notation.figures import NOT_MEASURED, digits
+from loadgo.sizing.chart_data import model_curve
+from loadgo.sizing.curve import LoadPoint, MeasuredFigure, MixClass, Target, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.basis import apportion_users
 from loadgo.sizing.models.demands import Demand, demands_of, saturation_users
 from loadgo.sizing.models.extrapolation import ModelFigures
-from loadgo.sizing.models.models import Models, models_of
+from loadgo.sizing.models.models import MOST_MISS_RATIO, Models, models_of
 from loadgo.theory.networks import Class as Population
 from loadgo.theory.networks import Station
 from loadgo.theory.populations import populations
+from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import (
     BUSY,
     EXACT,
@@ -194,6 +197,31 @@ def test_demands_that_grow_with_the_users_have_a_note_and_widen_the_interval() -
     assert abs(found.mean_values.throughput_miss.throughput) < 0.05
     assert found.mean_values.held_out is not None
     assert found.mean_values.held_out.throughput > 0.2
+
+
+def test_a_model_that_misses_a_measured_point_by_far_is_not_drawn_and_tells_no_capacity() -> None:
+    """Users wait for memory, which is no resource here, and longer the more they are."""
+    alone, mean = exact(1), 12.0
+    crowded = replace(
+        exact(20),
+        throughput=MeasuredFigure(20 / (mean + alone.think_s)),
+        response_s={"mean": MeasuredFigure(mean)},
+        utilisation={"processors": 0.5, "disk": 0.2},
+    )
+    found = models_of([alone, crowded], SERVERS)
+    assert found is not None
+    assert found.mean_values is not None
+    assert found.mean_values.wrong
+    assert found.mean_values.response_ratio > MOST_MISS_RATIO
+    assert (found.drawn, found.drawn_bounds) == ((), ())
+    (note,) = [note for note in found.notes if note.startswith("The mean values and the bounds are not drawn")]
+    assert f"with 1 user the model's mean response is {digits(found.mean_values.response_ratio)} times" in note
+    capacity = capacity_of([alone, crowded])
+    assert {row["what"] for row in model_curve(capacity, lambda at: at.throughput)} == set()
+    assert rows_by_name(table_titled(capacity, "Capacity by"))["mean values"][0] == NOT_MEASURED
+    good = models_of(exacts(1, 20), SERVERS)
+    assert good is not None
+    assert good.drawn == good.models
 
 
 def test_demands_that_differ_by_chance_do_not_grow() -> None:

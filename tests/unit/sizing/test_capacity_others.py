@@ -177,7 +177,7 @@ def test_the_page_and_the_json_have_other_work_beside_the_users_time() -> None:
     capacity_result = replace(
         capacity_of([on_busy_host(users, 0.3) for users in USERS]), neighbours=Neighbours(0.3, 0.3, 0.3)
     )
-    curve = rows_by_name(table_titled(capacity_result, "Measured"))
+    curve = rows_by_name(table_titled(capacity_result, "Simulated"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = capacity_result.report(width=120)
     assert "other programs used 30.0 % of the processors' time, beside the kernel's own work." in " ".join(text.split())

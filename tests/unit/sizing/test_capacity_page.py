@@ -55,9 +55,9 @@ def test_text_fits_its_width_and_begins_with_the_answer(made: Capacity, mix: Cap
 
 
 def test_the_answer_is_marked_in_the_curve_and_beside_the_models(made: Capacity) -> None:
-    told = rows_by_name(table_titled(made, "Measured"))
+    told = rows_by_name(table_titled(made, "Simulated"))
     assert [users for users, cells in told.items() if "the answer" in cells] == ["34"]
-    assert rows_by_name(table_titled(made, "Capacity by"))["measured"][:2] == ("34", "33–35")
+    assert rows_by_name(table_titled(made, "Capacity by"))["simulated"][:2] == ("34", "33–35")
 
 
 def test_each_model_has_its_capacity_interval_and_errors(made: Capacity) -> None:
@@ -213,7 +213,7 @@ def test_pictures_have_every_measured_point_and_fit(made: Capacity, width: int) 
     assert max(map(len, lines)) <= width
     columns = {line.index("●") for line in lines[:10] if "●" in line}
     assert len(columns) >= 4
-    assert any(line.startswith("● measured") for line in lines)
+    assert any(line.startswith("● simulated") for line in lines)
     assert "Mean values: a queueing model" in " ".join(lines)
     told = "\n".join(response.lines(width))
     assert "● p90" in told
@@ -284,12 +284,12 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
 def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
     assert capacity_document(made).trust == (
         "high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 trials "
-        "are valid and steady; the machine is simulated, so nothing else ran. The trust is in the simulation alone; "
-        "that a real machine does the same was not measured."
+        "are valid and steady; the machine is simulated, so nothing else ran. This is a simulation: "
+        "no real machine was measured."
     )
     for form in ("text", "md", "html"):
         shown = str(made.report(form))
-        assert 0 < shown.index("Trust: high.") < shown.index("Measured, by users")
+        assert 0 < shown.index("Trust: high.") < shown.index("Simulated, by users")
     lines = str(made.report("text", width=80)).splitlines()
     assert any(line.startswith("Trust: ") for line in lines[:24])
 

@@ -83,7 +83,9 @@ def test_a_single_round_names_no_cheapest_method() -> None:
     assert re.match(
         r"Sending a gigabyte costs \$\S+ \(blocks\) to \$\S+ \(bytes\): processor time at \$[\d.]+ a CPU hour\. ", page
     )
-    assert "Which method is cheapest for sending cannot be told from one round: --times 5 may." in page
+    assert "One round does not tell which method is cheapest for sending: `--times 5` may." in page
+    assert "Trust in the data: " in page
+    assert "They cannot tell which method is cheapest for sending." in page
     assert "Sending a gigabyte costs $" in page_of([row_of()]), "one method needs no round more"
     assert "cheapest" not in page_of([row_of()])
 
@@ -94,6 +96,7 @@ def test_the_cheapest_method_is_named_if_its_rounds_show_it() -> None:
     )
     near = [row_of(method="splice", thread_s=0.01 * factor) for factor in (0.9, 1.4, 0.8)]
     assert "Which method is cheapest for sending cannot be told from 3 rounds." in page_of([*rounds(3), *near])
+    assert "Trust in the data: " not in page_of(rounds(3))
 
 
 def test_prices_of_next_to_nothing_are_those_of_a_terabyte() -> None:

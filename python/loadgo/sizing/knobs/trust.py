@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loadgo.documents.trust_line import trust_line
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, share
 from loadgo.sizing.document import STOPPED_WARNING
@@ -25,7 +26,7 @@ def trust_lines(answered: KnobCapacity) -> list[str]:
     others = (
         "was not measured" if neighbours is None else f"took up to {share(neighbours.most)} of the processors' time"
     )
-    trust = f"Trust: {knob_trust(answered, is_warned=bool(doubts))}"
+    trust = trust_line(knob_trust(answered, is_warned=bool(doubts)))
     return [*(f"Warning: {doubt}" for doubt in doubts), trust, f"Other work {others} in a trial."]
 
 
@@ -33,7 +34,12 @@ def knob_trust(answered: KnobCapacity, *, is_warned: bool) -> str:
     """The line on trust. `is_warned`: a warning that casts doubt on the answer stands over it."""
     undecided = answered.end in ("open", "stopped")
     evidence = Evidence(tuple(_against(answered, is_warned=is_warned)), tuple(_grounds(answered)))
-    return trust_in_words(evidence, is_warned=is_warned, is_low=undecided)
+    return trust_in_words(
+        evidence,
+        is_warned=is_warned,
+        is_low=undecided,
+        untold="which value meets the targets" if answered.end == "open" else "",
+    )
 
 
 def _against(answered: KnobCapacity, *, is_warned: bool) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from loadgo.notation.figures import capitalized, people, share
+from loadgo.notation.figures import capitalized, digits, people, share
 from loadgo.sizing.curve import LoadPoint, MixClass
 from loadgo.sizing.models.answers import (
     ModelCapacity,
@@ -37,6 +37,9 @@ from loadgo.theory.scalability import FittedLaw, fitted_law
 ModelName = Literal["mean values", "scalability law"]
 
 _Result = TypeVar("_Result")
+
+MOST_MISS_RATIO = 2.0
+"""A model whose mean response is farther off than by this factor, at a measured point, is not drawn."""
 
 _CURVE_STEPS = 60
 """Approximate number of points of a curve."""
@@ -69,6 +72,16 @@ class CapacityModel:
     """The errors at the well measured point with the largest error of the response; None without a response."""
     held_out: ModelMiss | None
     """The errors at the point with the most users, of a model made without it; None if too few points are left."""
+
+    @property
+    def response_ratio(self) -> float:
+        """The mean response over the measured one, where the error is largest; 1 without a response."""
+        return 1.0 + ((self.response_miss.response if self.response_miss else None) or 0.0)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the model misses the mean response of a measured point by far."""
+        return not 1 / MOST_MISS_RATIO <= self.response_ratio <= MOST_MISS_RATIO
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,16 @@ class Models:
         """The mean values and the scalability law, without one that could not be made."""
         return tuple(model for model in (self.mean_values, self.scalability) if model is not None)
 
+    @property
+    def drawn(self) -> tuple[CapacityModel, ...]:
+        """The models that give back the measured points, at least roughly."""
+        return tuple(model for model in self.models if not model.wrong)
+
+    @property
+    def drawn_bounds(self) -> tuple[JobBounds, ...]:
+        """The bounds; empty where the mean values, which have the same demands and the same delay, are wrong."""
+        return () if self.mean_values is not None and self.mean_values.wrong else self.bounds
+
 
 def models_of(
     points: Sequence[LoadPoint], servers: Mapping[str, int | None], classes: Sequence[MixClass] = ()
@@ -123,6 +146,9 @@ def models_of(
         follow_law(law, basis.think_s, basis.demands, MOST_LAW_USERS_RATIO * basis.most_users) if law else None
     )
     notes += _above_bounds_note(grid, basis, law)
+    mean_values = _followed_model("mean values", solved, basis, grid, _mean_values_without(held_out_basis, basis))
+    scalability = _followed_model("scalability law", followed_law, basis, grid, _law_without(held_out_basis))
+    notes += [_wrong_note(model) for model in (mean_values, scalability) if model is not None and model.wrong]
     return Models(
         used=tuple(point.users for point in basis.points),
         think_s=basis.think_s,
@@ -132,8 +158,8 @@ def models_of(
         saturation_users=basis.knee,
         saturates=basis.busiest,
         bounds=tuple(basis.bounds(users) for users in grid) if basis.demands else (),
-        mean_values=_followed_model("mean values", solved, basis, grid, _mean_values_without(held_out_basis, basis)),
-        scalability=_followed_model("scalability law", followed_law, basis, grid, _law_without(held_out_basis)),
+        mean_values=mean_values,
+        scalability=scalability,
         law=law,
         asked=targets,
         holds=_model_capacities(basis, targets, solved, followed_law),
@@ -167,6 +193,18 @@ def _above_bounds_note(grid: Sequence[int], basis: ModelBasis, law: FittedLaw | 
     if not above:
         return []
     return [f"The scalability law has more throughput than the resources can give, from {people(above[0])} on."]
+
+
+def _wrong_note(model: CapacityModel) -> str:
+    """The sentence on a model that is not drawn."""
+    users = people(model.response_miss.users) if model.response_miss else ""
+    miss = f"with {users} the model's mean response is {digits(model.response_ratio)} times the measured one"
+    if model.name == "scalability law":
+        return f"The scalability law is not drawn, and tells no capacity: {miss}."
+    return (
+        f"The mean values and the bounds are not drawn, and tell no capacity: {miss}. Users may wait for something "
+        "that is no resource here, such as memory, and the longer the more they are."
+    )
 
 
 def _mean_values_without(without: ModelBasis | None, basis: ModelBasis) -> FollowedModel | None:
