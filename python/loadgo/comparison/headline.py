@@ -69,7 +69,7 @@ def _verdict(comparison: Comparison) -> str:
     if not phrases and not totals:
         return "Nothing can be compared: the two sides have no figure in common."
     if totals and not comparison.judged:
-        return f"B against A, by totals: {'; '.join(totals)}."
+        return f"B against A, for a mean interaction: {'; '.join(totals)}."
     if comparison.judged:
         against = f"{second_figures(comparison.b).capitalize()} against predicted"
         return f"{judged_in_words(comparison.judged)} {against}: {off_in_words(comparison.judged)}."

@@ -62,12 +62,16 @@ class AnswerContext:
     tariff: str = ""
     """The name of the tariff, if the caller chose one: the answer then says what a user's hour costs."""
     currency: str = ""
+    is_fit_doubtful: bool = False
+    """Whether the machine's fit has warnings: its answer may then be far off, whatever the interval says."""
     remedy: str = ""
     """A sentence on what would narrow the answer where more trials would not; else empty."""
 
 
 COST_WORDS = "A user's hour costs"
 """The beginning of the sentence on the cost, which the answer has where the caller chose a tariff."""
+DOUBTFUL_FIT_WORDS = "Predicted with a doubtful fit, so do not rely on it"
+"""The beginning of the answer of a machine whose fit has warnings."""
 MORE_LIKELY = "more likely than not"
 """The words in place of a confidence where the ends of an interval have none."""
 _NO_CONTEXT = AnswerContext()
@@ -79,6 +83,8 @@ def answer_of(
     """The answer from the outcome and the points of a search, with sentences on what makes it less certain."""
     answer = _answer_by_outcome(outcome, points, goal, context)
     headline, _, explanation = answer.in_words.partition("\n")
+    if context.is_fit_doubtful and headline:
+        headline = f"{DOUBTFUL_FIT_WORDS}: {headline[0].lower()}{headline[1:]}"
     cost = _cost_in_words(answer.users, points, context)
     words = [explanation, neighbours_in_words(context.neighbours)]
     if context.fit_doubt is not None and answer.interval is not None:

@@ -261,7 +261,7 @@ def assemble_capacity(
     has_prices = any(point.cost_user_hour is not None for point in points)
     tariff_label = site.tariff.label if has_prices and options.tariff != "default" else ""
     context = AnswerContext(first, refused, stopped, neighbours, narrowing, invalid, doubt, tariff_label)
-    context = replace(context, currency=site.tariff.currency, remedy=remedy)
+    context = replace(context, currency=site.tariff.currency, is_fit_doubtful=bool(site.fit_warnings), remedy=remedy)
     answer = answer_of(with_doubt(outcome, doubt), points, goal, context)
     return Capacity(
         script=site.source.requested,

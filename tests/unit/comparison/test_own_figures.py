@@ -44,7 +44,7 @@ def test_interactions_and_processor_seconds_are_enough(folder: Path) -> None:
 
 def test_the_page_says_in_plain_words_what_single_figures_cannot_tell(folder: Path) -> None:
     text = " ".join(compare(folder / "before.toml", folder / "after.toml").report(width=120, full=True).split())
-    assert "B against A, by totals: CPU is lower (−65.8 %)." in text
+    assert "B against A, for a mean interaction: CPU is lower (−65.8 %)." in text
     assert "Conditions are not compared: before.toml and after.toml state none." in text
     assert "printed figures have no intervals, so chance may explain any of the changes" in text
     assert "A printed table has neither." in text
@@ -58,7 +58,9 @@ def test_a_whole_table_is_taken_apart_as_a_bundled_one_is(folder: Path) -> None:
     assert factors == pytest.approx({"work": 2.0385, "overhead": 1.4529, "idle": 0.9224}, abs=2e-4)
     assert own.rows.whole["throughput"].relative == pytest.approx(14982 / 5484 - 1)
     assert own.rows.whole["faults"].before == pytest.approx(919_474 / 4420)
-    assert "B against A, by totals: elapsed −63.4 %; CPU −65.8 %; cost, shift 1 −65.6 %." in own.report(width=120)
+    assert "B against A, for a mean interaction: elapsed −63.4 %; CPU −65.8 %; cost, shift 1 −65.6 %." in own.report(
+        width=120
+    )
 
 
 def test_a_total_of_idle_time_is_not_counted_twice(folder: Path) -> None:
@@ -92,7 +94,7 @@ def test_a_run_is_compared_by_its_mean_interaction(folder: Path, room: Path, is_
     assert {difference.interval for difference in whole.values()} == {None}
     assert {difference.verdict for difference in whole.values()} <= {"higher", "lower", "not known"}
     assert comparison.conditions == ()
-    assert "B against A, by totals: elapsed" in comparison.report(width=120)
+    assert "B against A, for a mean interaction: elapsed" in comparison.report(width=120)
 
 
 def test_a_file_is_compared_with_columns_of_published_documents(folder: Path) -> None:
@@ -237,7 +239,7 @@ def test_the_short_page_has_the_figures_that_both_sides_have(folder: Path, room:
 def test_charges_alone_are_compared_too(folder: Path) -> None:
     text = '[sides.a]\ninteractions = 5\n[sides.a.charges]\n"shift 1" = {}\n'
     files = [written(folder, text.format(price), f"{price}.toml") for price in (100, 80)]
-    assert "B against A, by totals: charges, shift 1 −20.0 %." in str(compare(*files).report(width=120))
+    assert "B against A, for a mean interaction: charges, shift 1 −20.0 %." in str(compare(*files).report(width=120))
 
 
 def test_what_has_nothing_in_common_says_so(folder: Path) -> None:

@@ -332,7 +332,7 @@ def test_a_change_has_as_many_digits_as_its_interval_deserves(
 def test_ratios_of_a_page_are_b_over_a_as_its_changes_are() -> None:
     comparison = compare("csr-rfc-20:645", "csr-rfc-20:6180")
     text = comparison.report(width=120, full=True)
-    assert "B against A, by totals: elapsed −63.4 %" in text
+    assert "B against A, for a mean interaction: elapsed −63.4 %" in text
     row = next(line for line in text.splitlines() if line.startswith("elapsed ") and "×" in line)
     assert row.split()[-1] == "×0.366"
     assert "A ÷ B" not in text

@@ -75,6 +75,12 @@ def test_the_answer_has_the_interval_of_the_drawn_machines_and_that_of_the_searc
     assert "The machine exactly as fitted supports 99 to 101 users." in explanation
 
 
+def test_the_answer_of_a_doubtful_fit_says_so_before_its_number() -> None:
+    answer = answer_of(FOUND, (), GOAL, AnswerContext(is_fit_doubtful=True))
+    assert answer.in_words.startswith("Predicted with a doubtful fit, so do not rely on it: ")
+    assert "100 users meet p90 < 2s" in answer.in_words
+
+
 def test_the_interval_always_contains_the_interval_of_the_search() -> None:
     doubt = doubt_with([50] * 6)
     assert doubt is not None
