@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from loadgo.measures.other_work import BUSY_SHARE
 from loadgo.measures.run_evidence import evidence_of
 from loadgo.measures.run_warnings import facts_in
 from loadgo.measures.summary import Summary
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import exact_share
+from loadgo.notation.figures import duration, exact_share
 from loadgo.reporting.processor_time_words import without_load
 
 
@@ -35,4 +36,17 @@ def _evidence_of_metering(summary: Summary) -> Evidence:
             if own_ns is None
             else [f"{exact_share(total_time.share_of(own_ns))} was loadgo's own, its meter programs included"]
         )
-    return Evidence(grounds=(*grounds, *([] if summary.losses else ["no record lost"])))
+    return Evidence(
+        grounds=(*grounds, *([] if summary.losses else ["no record lost"])), against=_wait_of_command(summary)
+    )
+
+
+def _wait_of_command(summary: Summary) -> tuple[str, ...]:
+    """What the time of a metered command that waited for a processor is no measure of; empty for one that did not."""
+    took_ns, waited_ns = summary.everything.response.mean_ns, summary.everything.usage.ready_wait_ns
+    if not summary.commands or not took_ns or not waited_ns or waited_ns <= BUSY_SHARE * took_ns:
+        return ()
+    return (
+        f"the command waited {duration(waited_ns)} of its {duration(took_ns)} for a processor, so it takes less time "
+        "on a quiet host",
+    )

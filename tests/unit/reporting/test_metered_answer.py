@@ -6,7 +6,10 @@ import dataclasses
 
 from loadgo.measures.summary import summarize
 from loadgo.measures.whose_time import OwnerTime
+from loadgo.records.tables import tables
 from loadgo.reporting.processor_time_words import metered_answer
+from loadgo.reporting.trust import run_trust
+from support.reported_pages import REPORTED
 from support.synthetic_meters import metered_alone
 
 
@@ -32,3 +35,21 @@ def test_the_answer_of_a_metered_host_names_the_programs_that_used_most() -> Non
     rest = f"{100 * (summary.total_time.busy_share - 0.045):.2f} %"
     unknown = f" Of the busy time, {rest} is of no known program. Most of the rest was used by `sh` (4.50 %)."
     assert with_processes(*few) == f"{with_processes()}{unknown}"
+
+
+def test_a_metered_command_that_waited_for_a_processor_lowers_the_trust() -> None:
+    summary = summarize(tables(REPORTED / "live-exact"))
+    took_ns = summary.everything.response.mean_ns
+    assert took_ns is not None
+
+    def trust_with(waited_ns: float) -> str:
+        usage = dataclasses.replace(summary.everything.usage, ready_wait_ns=waited_ns)
+        metered = dataclasses.replace(
+            summary,
+            run=dataclasses.replace(summary.run, kind="meter"),
+            everything=dataclasses.replace(summary.everything, usage=usage),
+        )
+        return run_trust(metered, is_warned=False)
+
+    assert trust_with(0.05 * took_ns).startswith("high.")
+    assert trust_with(0.5 * took_ns).startswith("moderate: the command waited ")
