@@ -106,7 +106,7 @@ def test_a_quiet_run_says_that_a_command_does_not_exist(tmp_path: Path) -> None:
     told = typed(tmp_path, "run", script, "--passes", "3", "--quiet", status=None)
     assert told.stdout.startswith("runs/")
     assert "loadgo: Lines ended with exit status 127, with which a shell says that there is no such" in told.stderr
-    assert "of no-such-command. Their times are those of the message." in told.stderr
+    assert "of `no-such-command`. Their times are those of the message." in told.stderr
 
 
 def test_a_condition_that_holds_fails_the_run(quick: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_place_that_is_tried_is_left_as_it_was(name: str, tmp_path: Path) -> N
 def test_an_answer_that_cannot_be_written_after_all_is_not_lost() -> None:
     result = CliRunner().invoke(app, ["compare", "mpl-16:ctss", "mpl-16:multics", "-o", "/dev/full"])
     assert result.exit_code == 2
-    assert "B against A: CPU +39.7 %" in result.output
+    assert "B against A: CPU is higher (+39.7 %)." in result.output
     assert "/dev/full: No space left on device" in " ".join(result.output.split())
 
 

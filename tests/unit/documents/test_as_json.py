@@ -19,12 +19,14 @@ from loadgo.documents.as_json import json_document
 
 WRITTEN_APART = {
     "Change": {"margin", "progress"},
+    "Difference": {"has_merit"},
+    "Judged": {"has_merit"},
     "KnobCapacity": {"folder"},
     "Observation": {"text"},
     "OtherWork": {"beside"},
     "Priced": {"rates", "rows", "everything"},
     "Ready": {"runs"},
-    "RunDescription": {"hosts", "lost_hosts"},
+    "RunDescription": {"hosts", "lost_hosts", "command_line"},
     "Speedup": {"evidence"},
 }
 """Fields that a writer treats by itself, or that say how another was computed, where files are, or what is in one."""

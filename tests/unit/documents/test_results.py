@@ -101,7 +101,7 @@ def test_every_interval_in_a_table_is_written_alike(named: tuple[str, Result]) -
 
 
 LISTS = ("RunList", "MachineList", "ScriptList", "AbilityList")
-TRUST_LINE = re.compile(r"Trust: (high|moderate|low)[:.] ?")
+TRUST_LINE = re.compile(r"Trust(?: in the data)?: (high|moderate|low)[:.] ?")
 
 
 def test_each_result_with_figures_says_whether_to_believe_it(named: tuple[str, Result]) -> None:

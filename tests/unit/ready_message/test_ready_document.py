@@ -66,7 +66,7 @@ def test_several_runs_have_a_row_for_each_figure() -> None:
 
 def test_the_first_line_says_how_many_runs_failed() -> None:
     failed = [replace(measured_run(), exit_status=1, signal=None)] * 2
-    assert ", 3 runs, 2 of them failed (exit 1)" in message(measured_run(), *failed).report()
+    assert ", 3 runs, 2 of them failed (exit 1)" in " ".join(message(measured_run(), *failed).report().split())
     assert ", 2 runs, all failed (exit 1)" in message(*failed).report()
     assert message(failed[0]).report().splitlines()[1].endswith(", exit 1")
 
