@@ -112,7 +112,9 @@ def test_each_result_with_figures_says_whether_to_believe_it(named: tuple[str, R
         assert (TRUST_LINE.search(shown) is None) == (name in LISTS)
     if name not in LISTS:
         assert any(TRUST_LINE.match(line) for line in text.splitlines()[:20])
-        assert page.index("Trust: ") < page.index("<table" if "<table" in page else "<li>")
+        stated = TRUST_LINE.search(page)
+        assert stated is not None
+        assert stated.start() < page.index("<table" if "<table" in page else "<li>")
 
 
 LONG_WORD_CHARS = 40

@@ -66,9 +66,12 @@ def test_several_runs_have_a_row_for_each_figure() -> None:
 
 def test_the_first_line_says_how_many_runs_failed() -> None:
     failed = [replace(measured_run(), exit_status=1, signal=None)] * 2
-    assert ", 3 runs, 2 of them failed (exit 1)" in " ".join(message(measured_run(), *failed).report().split())
-    assert ", 2 runs, all failed (exit 1)" in message(*failed).report()
-    assert message(failed[0]).report().splitlines()[1].endswith(", exit 1")
+    some, every, single = (
+        " ".join(message(*runs).report().split()) for runs in ([measured_run(), *failed], failed, failed[:1])
+    )
+    assert ", 3 runs, 2 of them failed (exit 1)" in some
+    assert ", 2 runs, all failed (exit 1)" in every
+    assert "0 major, exit 1 Trust: " in single
 
 
 def test_a_command_that_failed_is_a_warning_above_its_times_in_every_format() -> None:
