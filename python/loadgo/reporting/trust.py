@@ -42,7 +42,7 @@ def _evidence_of_metering(summary: Summary) -> Evidence:
 
 
 def _wait_of_command(summary: Summary) -> tuple[str, ...]:
-    """What the time of a metered command that waited for a processor is no measure of; empty for one that did not."""
+    """The reason to doubt the time of a metered command: it waited for a processor. Empty for one that did not."""
     took_ns, waited_ns = summary.everything.response.mean_ns, summary.everything.usage.ready_wait_ns
     if not summary.commands or not took_ns or not waited_ns or waited_ns <= BUSY_SHARE * took_ns:
         return ()
