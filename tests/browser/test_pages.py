@@ -222,7 +222,7 @@ def test_the_p90_is_on_the_screen_of_a_phone(report_on_phone: Page) -> None:
 
 def test_what_a_capacity_is_judged_by_is_on_the_screen_of_a_phone(browser: Browser, pages: dict[str, Path]) -> None:
     with opened(browser, pages["capacity"], PHONE) as page:
-        table = page.locator("section:has(#measured-by-users) table")
+        table = page.locator("section:has(#simulated-by-users) table")
         judged = table.locator("tbody tr").first.locator("td").first
         verdict = table.locator("tbody tr").first.locator("td.kept")
         figure, kept = judged.bounding_box(), verdict.bounding_box()
@@ -296,7 +296,7 @@ def test_a_share_under_the_pointer_is_written_as_in_the_texts(report: Page) -> N
 
 BESIDE = {
     "compare": {"response-time": "changes-response", "processor-time": "changes-cpu"},
-    "capacity": {"measured-by-users": "capacity-response"},
+    "capacity": {"simulated-by-users": "capacity-response"},
     "cost": {"by-number-of-users-tariff-default": "cost-0"},
     "transfer": {"what-the-processor-time-costs": "transfer-methods"},
     "transfers": {"all-transfers": "transfer-cost"},
