@@ -121,7 +121,7 @@ def test_the_report_of_one_host_is_that_of_its_users_and_meters(far: AgentHost) 
         assert "name one with --host" in refused, command
     assert far.loadgo("profile", "--of", "kept", "--host", "birch").stdout
     compared = " ".join(far.loadgo("compare", "kept", "kept").stdout.split())
-    assert "What was set is the same." in compared
+    assert "What loadgo set is the same." in compared
     assert "A: kept, 2 hosts: far work, 10 users" in compared
     priced = loadgo.cost(far.folder / "kept", tariff="cloud").points[0].use
     assert priced.held.rent_ns == 2 * priced.held.elapsed_ns

@@ -245,7 +245,7 @@ def conditions_sentence(conditions: Sequence[DifferingCondition]) -> str:
         and condition not in of_load
     ]
     if not chosen:
-        return _same_conditions(conditions, "Else what was set" if of_load else "What was set")
+        return _same_conditions(conditions, "Else what loadgo set" if of_load else "What loadgo set")
     chosen.sort(key=lambda condition: condition.name.removeprefix("machine ").startswith(_NAMED_LAST))
     is_long = len(chosen) >= _NAMED_CONDITIONS + _FEWEST_HIDDEN_CONDITIONS
     named = [_condition(condition) for condition in (chosen[:_NAMED_CONDITIONS] if is_long else chosen)]

@@ -115,7 +115,7 @@ def most_used(summary: Summary, total_time: TotalTime) -> str:
     unknown = total_time.busy_share - known
     if unknown <= _MOST_UNKNOWN_SHARE * total_time.busy_share:
         return f" Most processor time was used by {named}."
-    return f" Of the busy time, {exact_share(unknown)} is of no known program. Most of the rest was used by {named}."
+    return f" Of the busy time, {exact_share(unknown)} is of no known program. Of the known ones, {named} used most."
 
 
 def program_and_share(name: str, part: float) -> str:

@@ -157,10 +157,19 @@ def closing_message(recorded: Recorded) -> str:
         f"{_ending_phrase(recorded.ending)}.",
         f"Think time {times}; typing {'not measured' if rate is None else f'{rate:g} chars/s'}; "
         f"{known if recorded.statuses else 'no exit status is'} known.",
-        f"{len(recorded.secrets) or 'No'} secret{'' if len(recorded.secrets) == 1 else 's'} left out.",
+        _secrets_in_words(len(recorded.secrets)),
         *recorded.notes,
     ]
     return "\n".join(_wrapped(line) for line in lines)
+
+
+def _secrets_in_words(count: int) -> str:
+    """The sentence on what was typed at a prompt that hides it, such as one for a password."""
+    if not count:
+        return (
+            "Nothing was typed at a prompt that hides it, so no secret is left out. Look for any before you share it."
+        )
+    return f"{count} secret{'' if count == 1 else 's'} left out: what was typed at a prompt that hides it."
 
 
 def _wrapped(line: str) -> str:

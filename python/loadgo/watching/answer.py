@@ -193,10 +193,10 @@ def _unsteady_in_words(window: WatchWindow) -> str:
     """The sentence that a report of the run has fewer answers; empty where all are of the steady phase."""
     if not window.unsteady:
         return ""
-    are = "is" if window.unsteady == 1 else "are"
+    are, count = ("is", "it counts") if window.unsteady == 1 else ("are", "they count")
     return (
         f" Of the {counted(window.answered, 'answer')}, {number(window.unsteady)} {are} of the warm-up or the "
-        "ramp-down; the report leaves them out."
+        f"ramp-down: {count} here, and not in the report."
     )
 
 

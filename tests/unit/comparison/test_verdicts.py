@@ -172,10 +172,10 @@ def test_the_headline_names_the_conditions_that_were_changed_and_counts_the_othe
     )
     assert conditions_sentence([seed, cpus, load]) == "What differs: limit cpus (none in A, 0.4 in B)."
     assert conditions_sentence([seed, load]) == (
-        "What was set is the same, but not the seeds; the host's load average differs."
+        "What loadgo set is the same, but not the seeds; the host's load average differs."
     )
-    assert conditions_sentence([seed]) == "What was set is the same, but not the seeds."
-    assert conditions_sentence([]) == "What was set is the same."
+    assert conditions_sentence([seed]) == "What loadgo set is the same, but not the seeds."
+    assert conditions_sentence([]) == "What loadgo set is the same."
     script = [DifferingCondition("script", "x", "y"), DifferingCondition("script's text", "1 bytes", "2 bytes")]
     many = [*script, *(DifferingCondition(f"key {number}", "1", "2") for number in range(6))]
     named = ", ".join(f"key {number} (1 in A, 2 in B)" for number in range(3))

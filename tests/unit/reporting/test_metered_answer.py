@@ -33,7 +33,7 @@ def test_the_answer_of_a_metered_host_names_the_programs_that_used_most() -> Non
     assert with_processes(used[-1]) == with_processes()
     few = (dataclasses.replace(used[0], cpu_ns=used[0].cpu_ns // 10),)
     rest = f"{100 * (summary.total_time.busy_share - 0.045):.2f} %"
-    unknown = f" Of the busy time, {rest} is of no known program. Most of the rest was used by `sh` (4.50 %)."
+    unknown = f" Of the busy time, {rest} is of no known program. Of the known ones, `sh` (4.50 %) used most."
     assert with_processes(*few) == f"{with_processes()}{unknown}"
 
 

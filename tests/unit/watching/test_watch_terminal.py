@@ -243,7 +243,7 @@ def test_the_answer_says_how_many_answers_a_report_of_the_steady_phase_leaves_ou
     phases = warmed.interactions.filter(pl.col("ready_ns").is_not_null())["phase"].cast(pl.String)
     outside = int((phases != "steady").sum())
     assert 0 < window.unsteady == outside < window.answered
-    assert f" Of the {window.answered} answers, {outside} are of the warm-up or the ramp-down;" in answer(window)
+    assert f" Of the {window.answered} answers, {outside} are of the warm-up or the ramp-down: " in answer(window)
     assert "warm-up" not in answer(replace(window, unsteady=0))
 
 

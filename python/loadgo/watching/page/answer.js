@@ -112,7 +112,7 @@ function lostOf(hosts) {
 
 /** The sentence that a report of the run has fewer answers; empty where all are of the steady phase. */
 function unsteady(told) {
-  return told.unsteady ? ` Of the ${answers(told)}, ${number(told.unsteady)} ${told.unsteady === 1 ? "is" : "are"} of the warm-up or the ramp-down; the report leaves them out.` : "";
+  return told.unsteady ? ` Of the ${answers(told)}, ${number(told.unsteady)} ${told.unsteady === 1 ? "is" : "are"} of the warm-up or the ramp-down: ${told.unsteady === 1 ? "it counts" : "they count"} here, and not in the report.` : "";
 }
 
 /** The other work with its level after that of `before`: a busy host stays so down to a lower limit, as measures/other_work.py has it. */
