@@ -19,8 +19,6 @@ from loadgo.notation.measures import name_of
 
 ANSWERED_MEASURES = ("response", "cpu", "throughput")
 """The measures of a comparison's answer."""
-HOST_CHANGED = "The host itself changed between A and B"
-"""The beginning of the sentence on a change of the host between the sides."""
 _REPLACING_OPTIONS = ("--think", "--typing", "--warm-up")
 _PAIRS_BY_DEFAULT = 30
 """The largest number of pairs that `loadgo ab` runs without `--pairs`."""
@@ -77,18 +75,30 @@ def experiment_command(a: Side, b: Side, pairs: int | None = None) -> str:
 
 def advice(rows: Matched, a: Side, b: Side) -> list[str]:
     """The reason why runs of a host have no verdict though they differ or agree within the runs, and the experiment."""
-    differences = [difference for difference in cannot_tell_measures(rows) if difference.cannot_tell_by == "drift"]
+    differences = _left_open_by_drift(rows)
     if not differences:
         return []
     between = rows.between
-    if all(difference.drift == "allowed" for difference in differences):
+    if names_host_change(rows):
+        why = host_change(rows)
+    elif all(difference.drift == "allowed" for difference in differences):
         why = f"{between.like_runs} like runs of this host differed by as much by themselves."
-        why = why if between.change_between is None else host_change(rows)
     else:
         incomplete = "the like runs beside have too few answers of all commands" if between.drift == "allowed" else ""
         reason = f": {between.reason or incomplete}" if between.reason or incomplete else ""
         why = f"How much runs of this host differ by themselves is not known from {runs_a_side(rows)}{reason}."
     return [f"{why} {_experiment(rows, a, b)}"]
+
+
+def names_host_change(rows: Matched) -> bool:
+    """Whether the advice on these runs has the sentence on a change of the host between the sides."""
+    differences = _left_open_by_drift(rows)
+    is_allowed_for = bool(differences) and all(difference.drift == "allowed" for difference in differences)
+    return is_allowed_for and rows.between.change_between is not None
+
+
+def _left_open_by_drift(rows: Matched) -> list[Difference]:
+    return [difference for difference in cannot_tell_measures(rows) if difference.cannot_tell_by == "drift"]
 
 
 def narrowing(rows: Matched, a: Side, b: Side) -> list[str]:
@@ -151,9 +161,9 @@ def host_change(rows: Matched) -> str:
     more = f"{abs(100 * change.relative):.0f} % {'longer' if change.relative > 0 else 'shorter'}"
     first, last = plain(change.first_after), plain(change.last_before)
     return (
-        f"{HOST_CHANGED}: of its {between.like_runs} runs like these, those from {first} on have responses that are "
-        f"{more} than those up to {last}. That alone may make the difference, and may hide a smaller one. Compare two "
-        f"runs up to {last}, or two from {first} on."
+        f"The host itself changed between A and B: of its {between.like_runs} runs like these, those from {first} on "
+        f"have responses that are {more} than those up to {last}. That alone may make the difference, and may hide a "
+        f"smaller one. Compare two runs up to {last}, or two from {first} on."
     )
 
 

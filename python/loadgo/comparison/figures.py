@@ -95,21 +95,23 @@ def percent_interval(interval: Interval, notation: Notation | None = None, margi
 
 
 def decimals_of(interval: Interval, margin: float | None = None) -> int:
-    """The number of decimals in percent that an interval of shares deserves. No end other than 0 is rounded to 0.
+    """The number of decimals in percent that an interval of shares deserves, at most `_MOST_DECIMALS`.
 
-    None is rounded to an end of the `margin` either, so that it is seen whether the interval lies within it.
+    As far as these allow, no end other than 0 is rounded to 0, and none to an end of the `margin`, so that it is seen
+    whether the interval lies within it.
     """
     width = 100 * (interval.high - interval.low)
     if not 0 < width < math.inf:
         return 0 if width else _decimals_alone(interval.low)
     decimals = min(_decimals_of_width(width), _MOST_DECIMALS)
     meant = [0.0] if margin is None else [0.0, 1 / (1 + margin) - 1, margin]
-    vanishes = any(
+    while decimals < _MOST_DECIMALS and any(
         end != value and round(100 * end, decimals) == round(100 * value, decimals)
         for end in (interval.low, interval.high)
         for value in meant
-    )
-    return min(decimals + 1, _MOST_DECIMALS) if vanishes else decimals
+    ):
+        decimals += 1
+    return decimals
 
 
 def _decimals_of_width(width: float) -> int:

@@ -15,10 +15,9 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.difference import QUANTILES_BY_MEASURE, Difference
 from loadgo.comparison.drift_words import (
     ANSWERED_MEASURES,
-    HOST_CHANGED,
-    advice,
     cannot_tell_measures,
     host_change,
+    names_host_change,
     narrowing,
     runs_a_side,
 )
@@ -62,6 +61,7 @@ def loads_sentence(comparison: Comparison) -> str:
 
 
 def _verdict(comparison: Comparison) -> str:
+    """The change of each measure of the answer, whether a prediction is right, or that nothing can be compared."""
     differences = [comparison.rows.whole[name] for name in _answer_measures(comparison.rows)]
     notation = notation_for(comparison.rows.whole.values())
     phrases = [_phrase(difference, notation) for difference in differences if difference.change is not None]
@@ -112,11 +112,10 @@ def further_sentences(comparison: Comparison) -> tuple[str, ...]:
     if not comparison.rows.whole and not comparison.chains:
         return ()
     sides = comparison.a, comparison.b
-    is_told_above = any(line.startswith(HOST_CHANGED) for line in advice(comparison.rows, *sides))
     sentences = (
         stretches_sentence(*sides),
         page_faults_sentence(comparison),
-        "" if is_told_above else host_change(comparison.rows),
+        "" if names_host_change(comparison.rows) else host_change(comparison.rows),
         rows_sentence(comparison.by_command),
         _unstated_conditions(comparison.sides) or conditions_sentence(comparison.conditions),
     )

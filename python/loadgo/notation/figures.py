@@ -25,6 +25,8 @@ _TIMES = ((1e-3, "ps"), *((TIME_NS[unit], unit) for unit in ("ns", "µs", "ms", 
 _BYTES = ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
 _COUNTS = ((1.0, ""), (1e6, "M"), (1e9, "G"))
 _RATES = ((1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"))
+_SHARE_DECIMALS = 3
+"""Decimals of a share that `share` prints, as a tenth of a percent."""
 _MINUTES_FROM_S = 600
 
 
@@ -85,6 +87,12 @@ def in_words(names: Sequence[str]) -> str:
 def share(value: float | None) -> str:
     """A share from 0 to 1 as a percentage, as `12.3 %`."""
     return NOT_MEASURED if value is None else f"{100 * value:.1f} %"
+
+
+def remaining_share(whole: float | None, *parts: float | None) -> float:
+    """The rest of a share beside its parts, all of them rounded as `share` prints them: so they add up on the page."""
+    printed = [round(part or 0.0, _SHARE_DECIMALS) for part in (whole, *parts)]
+    return round(printed[0] - sum(printed[1:]), _SHARE_DECIMALS)
 
 
 def exact_share(value: float | None) -> str:

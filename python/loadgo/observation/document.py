@@ -59,7 +59,7 @@ def _answer(observation: Observation) -> str:
         "The script is in no file." if observation.path is None else f"The script is in {plain(str(observation.path))}."
     )
     return (
-        f"{place} It is of {counted(_commands(observation), 'command')} of {people(observation.people)} in "
+        f"{place} It is made from {counted(_commands(observation), 'command')} of {people(observation.people)} in "
         f"{counted(observation.sessions, 'session')} over {seconds(observation.span_s)}, in {observation.division}. "
         f"{thinking}"
     )

@@ -9,6 +9,7 @@ from loadgo.reporting.simulated_machine import simulated
 
 
 def nothing_served(summary: Summary) -> str:
+    """The answer of a run without an answered line: why there is none."""
     if summary.sessions.users and summary.sessions.refused == summary.sessions.users:
         return f"Nobody was served: all {number(summary.sessions.users)} log-ins were refused."
     if summary.sessions.users and summary.sessions.died == summary.sessions.users:
@@ -21,6 +22,7 @@ def nothing_served(summary: Summary) -> str:
 
 
 def who(summary: Summary) -> str:
+    """The number of users: of those who logged in, else of those who were to."""
     ended = summary.sessions
     return people(max(ended.users, summary.run.users if not ended.users else 0))
 

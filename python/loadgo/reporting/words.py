@@ -15,6 +15,7 @@ from loadgo.notation.figures import (
     duration,
     money,
     number,
+    remaining_share,
     share,
     size,
 )
@@ -286,17 +287,10 @@ def _whose(summary: Summary, total_time: TotalTime) -> str:
     users = f", {share(total_time.share_of(users_ns))} for the users"
     if other is None or other.level == "quiet":
         return users
-    # Of the shares as they are printed, so that these add up.
-    shares = (total_time.busy_share, total_time.share_of(users_ns), other.share)
-    busy, of_users, of_others = map(_printed, shares)
-    rest = _printed(busy - of_users - of_others)
+    rest = remaining_share(total_time.busy_share, total_time.share_of(users_ns), other.share)
     least = "at least " if other.at_most else ""
     own = f" and {least}{share(rest)} for loadgo and the kernel" if rest > 0 else ""
     return f"{users}{',' if own else ' and'} {other.in_words} with other things{own}"
-
-
-def _printed(part: float | None) -> float:
-    return round(part or 0.0, 3)
 
 
 def _unmeasured(row: CommandSummary) -> bool:

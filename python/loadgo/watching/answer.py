@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from loadgo.measures.total_time import HELD_UP_CATEGORIES
-from loadgo.notation.figures import counted, duration, number, plain, share
+from loadgo.notation.figures import counted, duration, number, plain, remaining_share, share
 from loadgo.notation.terms import category_name
 from loadgo.watching.host_rows import busiest_first, lost_in_words, slowest_first
 from loadgo.watching.hosts import FEWEST_P90_ANSWERS, SILENT_NS
@@ -118,18 +118,13 @@ def _parts_in_words(window: WatchWindow) -> str:
         return f" ({users})"
     work = window.other_work if window.other_work is not None and window.other_work.level != "quiet" else None
     others = [] if work is None else [f"{share(work.share)} for other programs"]
-    rest = _mills(window.busy_share) - _mills(window.users_share) - (0 if work is None else _mills(work.share))
+    rest = remaining_share(window.busy_share, window.users_share, None if work is None else work.share)
     whose = "the supervisor" if window.has_supervisor else "loadgo and the kernel" if work else _REST
-    rests = [f"{share(rest / 1000)} for {whose}"] if rest > 0 else []
+    rests = [f"{share(rest)} for {whose}"] if rest > 0 else []
     return f" ({', '.join([users, *others, *rests])})"
 
 
 _REST = "loadgo, the kernel and other programs"
-
-
-def _mills(part: float) -> int:
-    """A share in thousandths, as it is printed."""
-    return round(1000 * part)
 
 
 def _served_in_words(window: WatchWindow, target_ns: float | None) -> str:

@@ -12,6 +12,7 @@ from loadgo.stats.resample import Interval
         ((-1.6, 4.9), "no difference", "−1.6 to +4.9 %"),
         ((-3.1, 5.1), "cannot tell", "−3.1 to +5.1 %"),
         ((-4.9, 4.2), "cannot tell", "−4.9 to +4.2 %"),
+        ((-3.1, 4.97), "no difference", "−3.10 to +4.97 %"),
         ((-3.1, 6.2), "cannot tell", "−3 to +6 %"),
         ((0.6, 5.2), "worse", "+1 to +5 %"),
     ],

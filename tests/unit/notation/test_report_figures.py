@@ -13,6 +13,7 @@ from loadgo.notation.figures import (
     number,
     people,
     plain,
+    remaining_share,
     share,
     size,
     with_usual_times,
@@ -104,3 +105,11 @@ def test_times_of_the_measuring_library_are_read_as_all_others() -> None:
     assert with_usual_times(stored) == (
         "33.3 ms late at the median, 7.00 µs at p99, in 200 sleeps of 200 µs; 12.5 µs a call, a bus 5 users"
     )
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "rest"),
+    [(0.5314, (0.3504, 0.0936), "8.7 %"), (0.5, (None,), "50.0 %"), (0.1, (0.0996, 0.0004), "0.0 %")],
+)
+def test_the_rest_of_a_share_adds_up_as_it_is_printed(whole: float, parts: tuple[float | None, ...], rest: str) -> None:
+    assert share(remaining_share(whole, *parts)) == rest
