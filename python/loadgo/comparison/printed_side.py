@@ -147,7 +147,10 @@ def _unscaled(section: Mapping[str, Any]) -> tuple[str, ...]:
     missing = [key for key in ("elapsed_s", "processors") if key not in section]
     if "time" not in section or not missing:
         return ()
-    return (f"Its total time table is checked and not compared: {' and '.join(missing)} would make seconds of it.",)
+    return (
+        f"Its total time table is checked and not compared: without {' and '.join(missing)} its shares cannot be "
+        "turned into seconds.",
+    )
 
 
 def _extrapolated(section: Mapping[str, Any]) -> tuple[str, ...]:

@@ -136,7 +136,9 @@ def _check_table(source: OwnText, table: Mapping[str, Any]) -> None:
     path = ("tables",)
     source.check_kinds(path, table, _TABLE_KINDS, ("name", "columns", *(() if "csv" in table else ("rows",))))
     if table["name"] == SIDES_TABLE:
-        raise source.mistake((*path, "name"), f"a table cannot be called {SIDES_TABLE}: so the numbers in sides are")
+        raise source.mistake(
+            (*path, "name"), f"a table cannot be called {SIDES_TABLE}: that is the table of the numbers in sides"
+        )
     for column in table["columns"]:
         if not isinstance(column, str | Mapping):
             raise source.mistake((*path, "columns"), 'columns are names: write columns = ["before", "after"]')

@@ -77,7 +77,9 @@ def test_shares_are_of_the_time_of_all_processors(folder: Path) -> None:
 def test_a_table_without_its_time_is_checked_and_not_compared(folder: Path) -> None:
     side = side_of(written(folder, WHOLE.replace("processors   = 1\n", "")))
     assert side.accounts[0].time_ns == {}
-    assert side.notes == ("Its total time table is checked and not compared: processors would make seconds of it.",)
+    assert side.notes == (
+        "Its total time table is checked and not compared: without processors its shares cannot be turned into seconds.",
+    )
 
 
 @pytest.mark.parametrize("is_first", [True, False])
