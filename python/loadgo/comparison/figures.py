@@ -97,8 +97,8 @@ def percent_interval(interval: Interval, notation: Notation | None = None, margi
 def decimals_of(interval: Interval, margin: float | None = None) -> int:
     """The number of decimals in percent that an interval of shares deserves, at most `_MOST_DECIMALS`.
 
-    As far as these allow, no end other than 0 is rounded to 0, and none to an end of the `margin`, so that it is seen
-    whether the interval lies within it.
+    As far as these allow, no end other than 0 is rounded to 0, and none to an end of the `margin`. So a reader sees
+    whether the interval lies within the margin.
     """
     width = 100 * (interval.high - interval.low)
     if not 0 < width < math.inf:

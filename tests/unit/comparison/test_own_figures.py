@@ -78,7 +78,8 @@ def test_a_table_without_its_time_is_checked_and_not_compared(folder: Path) -> N
     side = side_of(written(folder, WHOLE.replace("processors   = 1\n", "")))
     assert side.accounts[0].time_ns == {}
     assert side.notes == (
-        "Its total time table is checked and not compared: without processors its shares cannot be turned into seconds.",
+        "Its total time table is checked and not compared: "
+        "without processors its shares cannot be turned into seconds.",
     )
 
 
