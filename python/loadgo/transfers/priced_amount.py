@@ -55,6 +55,7 @@ def transfer_groups(breakdown: Apart) -> list[tuple[str, str, list[Observed]]]:
 
 
 def megabit_cost(transfers: Sequence[Observed], prices: Prices) -> float | None:
+    """The processor time of a million bits at its price, over all these transfers; None if they moved nothing."""
     bits = sum(transfer.bits for transfer in transfers)
     return (
         sum(transfer.cpu_s for transfer in transfers) / bits * BITS_PER_MEGABIT * prices.cpu_hour / _HOUR_S
