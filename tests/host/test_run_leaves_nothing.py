@@ -132,15 +132,22 @@ SEEN_HOMES = """
 import stat, threading
 
 homes, modes, is_over = os.environ["TMPDIR"], set(), threading.Event()
+reading_homes = threading.Lock()
 
 def look():
     while not is_over.wait(0.0005):
-        for home in os.scandir(homes):
+        with reading_homes:
+            entries = list(os.scandir(homes))
+        for home in entries:
             try:
                 if home.is_dir():  # Python's tempfile tries its folder once, with a file
                     modes.add(stat.S_IMODE(home.stat().st_mode))
             except FileNotFoundError:
                 pass  # its run is over
+
+def held(held=held):
+    with reading_homes:  # the descriptor by which `look` reads the folder is none of a run
+        return held()
 
 os.umask(0)
 threading.Thread(target=look, daemon=True).start()
