@@ -8,8 +8,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The folders: the meters of a host, and those of transfers.
-const SOURCES: [&str; 2] = ["meters", "transfers"];
+/// The folders: the meters of a host, those of transfers, and the observer of log-in sessions.
+const SOURCES: [&str; 3] = ["meters", "transfers", "sessions"];
 
 /// clang's options. `v3` is the instruction set of kernels since 5.12, and the verifier refuses code that is not optimised.
 /// `-g` writes the types of the kernel's structures. Loaders need no unwind tables, and kernel programs have no stack guard.

@@ -74,6 +74,7 @@ struct cfs_rq {
 } RELOCATED;
 
 struct sched_entity {
+	u64 sum_exec_runtime; /* ns of processor time; exact once the task has left the processor */
 	struct cfs_rq *cfs_rq;
 } RELOCATED;
 
@@ -100,6 +101,44 @@ struct pid {
 	struct upid numbers[1];
 } RELOCATED;
 
+/* A task's account: its user. */
+struct kuid {
+	u32 val;
+} RELOCATED;
+
+struct cred {
+	struct kuid uid;
+} RELOCATED;
+
+/* Bytes that a task read and wrote by calls. */
+struct task_io_accounting {
+	u64 rchar;
+	u64 wchar;
+} RELOCATED;
+
+struct tty_struct;
+enum { PIDTYPE_PGID = 2 };
+
+/* What the threads of a process share. */
+struct signal_struct {
+	struct pid *pids[4]; /* by kind; PIDTYPE_PGID is the process group */
+	s32 leader; /* whether the process leads a session */
+	struct tty_struct *tty; /* the controlling terminal */
+	u64 maxrss; /* most pages in memory at once, known when the last thread ends */
+} RELOCATED;
+
+struct sigaction {
+	void *sa_handler; /* 0: the default */
+} RELOCATED;
+
+struct k_sigaction {
+	struct sigaction sa;
+} RELOCATED;
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+} RELOCATED;
+
 /* The single bits are read by `BIT_OF`. Only their position matters, which is relocated. */
 struct task_struct {
 	u32 __state;
@@ -122,6 +161,13 @@ struct task_struct {
 	u8 throttled;
 	u64 min_flt;
 	u64 maj_flt;
+	u64 utime;
+	u64 stime;
+	u64 start_time; /* by the clock of `ktime_ns` */
+	struct task_io_accounting ioac;
+	struct cred *cred;
+	struct signal_struct *signal;
+	struct sighand_struct *sighand;
 	s32 pagefault_disabled;
 } RELOCATED;
 
@@ -139,4 +185,4 @@ struct task_struct {
 	bits >> __builtin_preserve_field_info((structure)->field, 5); })
 
 enum { PF_KTHREAD = 0x00200000 };
-enum { UNINTERRUPTIBLE = 0x0002, DEAD = 0x0080, NO_LOAD = 0x0400, FROZEN = 0x8000 };
+enum { INTERRUPTIBLE = 0x0001, UNINTERRUPTIBLE = 0x0002, DEAD = 0x0080, NO_LOAD = 0x0400, FROZEN = 0x8000 };

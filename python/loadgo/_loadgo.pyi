@@ -155,6 +155,19 @@ class MeteredHost:
         `report` gets at_s. At the end of a span it also gets the rows by table and the losses, if `with_rows`.
         """
 
+class SessionObserver:
+    """This host's log-in sessions, observed until `close`; raises `errors.Refused`."""
+
+    def __new__(cls, wanted: Sequence[int], left_out: Sequence[int]) -> SessionObserver: ...
+    def gather(self) -> tuple[int, int, int]:
+        """Gathers what happened. Returns the numbers of lines, of sessions, and of open sessions."""
+    def gathered(self) -> dict[str, Any]:
+        """The lines, each a dict of figures and its name; unfinished, strays, losses (count, what), now_ns."""
+    def kept_bytes(self) -> bytes:
+        """All bytes that the kernel's programs keep of sessions."""
+    def close(self) -> None:
+        """Ends the observation."""
+
 class AgentFrames:
     """Takes frames out of the stream of an agent on another host."""
 

@@ -9,7 +9,7 @@ use loadgo_transfer_meters::sockets;
 /// Tries every ability and every meter of this host; takes about a tenth of a second and leaves nothing behind.
 pub fn host_abilities() -> Vec<Ability> {
     let (answers, mut meters) = (doctor::probe(), host_meters());
-    meters.push(sockets::availability());
+    meters.extend([sockets::availability(), loadgo_observation::availability()]);
     answers.iter().map(of_answer).chain(meters.iter().map(of_meter)).collect()
 }
 

@@ -27,6 +27,8 @@ pub enum Meter {
     Segments,
     /// The sockets of one command; the crate `loadgo-transfer-meters` has this meter.
     SocketsOfCommand,
+    /// The lines of log-in sessions; the crate `loadgo-observation` has this meter.
+    Sessions,
 }
 
 impl Meter {
@@ -58,6 +60,7 @@ impl Meter {
             Meter::ClockProfile => "clock profile",
             Meter::Segments => "segments",
             Meter::SocketsOfCommand => "a command's sockets",
+            Meter::Sessions => "log-in sessions (loadgo observe --for)",
         }
     }
 

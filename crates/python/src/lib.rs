@@ -7,6 +7,7 @@ mod doctor;
 mod errors;
 mod machine;
 mod meter;
+mod observe;
 mod profile;
 mod progress;
 mod ready;
@@ -39,6 +40,7 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     simulate::register(module)?;
     store::register(module)?;
     meter::register(module)?;
+    observe::register(module)?;
     profile::register(module)?;
     record::register(module)?;
     ready::register(module)?;

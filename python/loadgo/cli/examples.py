@@ -24,6 +24,7 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("a session from asciinema", "loadgo record mine.toml --from-cast session.cast"),
     ),
     "observe": (
+        ("this host's sessions, as root", "loadgo observe --for 2h -o monday.toml"),
         ("from process accounting", "loadgo observe --from /var/log/account/pacct -o monday.toml"),
         ("with think times", "loadgo observe --from pacct --think-from ~/.zsh_history -o monday.toml"),
     ),

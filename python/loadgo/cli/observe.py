@@ -1,19 +1,21 @@
-"""The command `observe`, which makes a script from records of what a host's own users did."""
+"""The command `observe`, which makes a script from what a host's own users did: from records, or live."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
+    STATUS_INTERRUPTED,
     check_files,
+    error_console,
     errors_as_messages,
     print_error,
     print_note,
@@ -22,16 +24,25 @@ from loadgo.cli.output import (
 from loadgo.cli.page_output import format_option, page_output
 from loadgo.documents.formats import TableFormat
 
+if TYPE_CHECKING:
+    from loadgo.observation.live import WatchState
+
 _PRIVATE_MASK = 0o077
 
 
 def observe(
     sources: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--from", metavar="FILE", help="Process accounting (version 3) or a shell history with times; repeatable."
         ),
-    ],
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(
+            "--for", help="Without records: observe the sessions of this host so long (10min, 2h), or until Ctrl-C."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The script to write; - is the standard output, without the report."),
@@ -56,7 +67,7 @@ def observe(
 ) -> None:
     """Makes a script from what a host's own users did: their commands, think times and classes."""
     with errors_as_messages(), _private_files():
-        from loadgo.observation.observe import observe as observe_records
+        from loadgo.observation.observe import observe as observe_users
 
         to_stdout = output is not None and str(output) == "-"
         script = None if to_stdout else output or Path("observed.toml")
@@ -64,15 +75,18 @@ def observe(
             None if to_stdout and report is None else page_output(format, report, "observation.html", option="--report")
         )
         check_files({"-o": script}, {"--report": None if page is None else page.path})
-        observation = observe_records(
-            *sources,
-            think_from=think_from or (),
-            output=script,
-            users=_listed(users),
-            without_users=_listed(without_users),
-            names=names,
-            force=force,
-        )
+        with _progress(duration) as show:
+            observation = observe_users(
+                *(sources or ()),
+                duration=duration,
+                think_from=think_from or (),
+                output=script,
+                users=_listed(users),
+                without_users=_listed(without_users),
+                names=names,
+                force=force,
+                progress=show,
+            )
         if page is not None:
             page.show(observation)
         if to_stdout:
@@ -81,7 +95,32 @@ def observe(
             print_note(f"the script is in {observation.path}")
         for warning in () if page is not None and page.is_read_beside_errors else observation.warnings:
             print_error(warning)
+        if observation.is_stopped:
+            raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if observation.warnings else STATUS_GOOD)
+
+
+@contextmanager
+def _progress(duration: str | None) -> Iterator[Callable[[WatchState], None] | None]:
+    """Yields the function that shows how far an observation is; None without one."""
+    if duration is None:
+        yield None
+        return
+    from loadgo.cli.progress import LINE_PERIOD_S, changing_line
+    from loadgo.cli.progress_words import observing_line
+    from loadgo.notation.quantities import span_s
+
+    length_s = span_s(duration, "duration")
+    with changing_line(error_console()) as line:
+        period_s, next_line_s = (0.0 if line.is_terminal else LINE_PERIOD_S), 0.0
+
+        def show(state: WatchState) -> None:
+            nonlocal next_line_s
+            if state.elapsed_s >= next_line_s:
+                line.write(observing_line(state, length_s, line.width() - 1))
+                next_line_s = state.elapsed_s + period_s
+
+        yield show
 
 
 def _listed(names: str | None) -> list[str]:

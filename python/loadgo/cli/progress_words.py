@@ -11,6 +11,7 @@ from loadgo.notation.quantities import span_s
 
 if TYPE_CHECKING:
     from loadgo.measures.steady_responses import Headline
+    from loadgo.observation.live import WatchState
 
 State = dict[str, Any]
 """The state of a run, as `loadgo.run` reports it."""
@@ -156,6 +157,18 @@ def metering_line(at_s: float, duration_s: float | None, width: int) -> str:
     else:
         share = min(at_s / duration_s, 1.0)
         parts = [(1, "metering"), (2, _bar(share)), (0, f"{clock(max(duration_s - at_s, 0.0))} left")]
+    return _fitting(parts, width)
+
+
+def observing_line(state: WatchState, length_s: float, width: int) -> str:
+    """The state of an observation in at most `width` characters."""
+    parts = [
+        (1, "observing"),
+        (3, _bar(min(state.elapsed_s / length_s, 1.0))),
+        (0, f"{state.lines:,} line{'' if state.lines == 1 else 's'} in {state.sessions:,} sessions"),
+        (2, f"{state.open_sessions:,} open"),
+        (0, f"{clock(max(length_s - state.elapsed_s, 0.0))} left, Ctrl-C ends it"),
+    ]
     return _fitting(parts, width)
 
 

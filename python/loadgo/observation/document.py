@@ -6,7 +6,7 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, joined, number, people, plain, seconds, share
+from loadgo.notation.figures import counted, duration, joined, number, people, plain, seconds, share, size
 from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, SourceRead, ThinkTimes, UserGroup
 from loadgo.observation.stand_in_jobs import StandInJob
 
@@ -15,16 +15,21 @@ FEWEST_SESSIONS = 10
 _COARSE_SHARE = 0.1
 """Processor time that rounding may have hidden is a reason for doubt from this share on."""
 _FIGURE_CHARS = 32
+_CPU_RANGE = "CPU is a mean: from the time that was counted to that with all that rounding down may hide."
+_CPU_MEAN = "CPU, faults and bytes are means of a command with all its processes."
 
 JSON_KEYS: Keys = {
-    Observation: "path name sources people sessions span_s division groups commands think known notes warnings",
+    Observation: (
+        "path name sources people sessions span_s division groups commands think known notes warnings is_stopped"
+    ),
     SourceRead: "kind records left_out use",
-    UserGroup: "name sessions people commands commands_per_session cpu_ns",
+    UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
     ObservedCommand: (
-        "group command count share cpu_ns cpu_most_ns cpu_p90_ns elapsed_ns faults_minor faults_major processes jobs"
+        "group command count share cpu_ns cpu_most_ns cpu_p90_ns elapsed_ns faults_minor faults_major processes "
+        "read_bytes written_bytes jobs"
     ),
     StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
-    ThinkTimes: "law measured mean_ns absences is_upper_bound",
+    ThinkTimes: "law measured mean_ns absences is_upper_bound first_key_ns",
     KnownFigure: "figure source remark",
 }
 
@@ -70,6 +75,9 @@ def _commands(observation: Observation) -> int:
 
 
 def _source_line(source: SourceRead, commands: int) -> str:
+    if source.kind == "live observation":
+        lines = counted(source.records, "typed line")
+        return f"The {source.use} are from {source.kind}: {lines}, of which {number(commands)} are commands."
     unit = "process" if source.kind == "process accounting" else "timed line"
     plural = f"{number(source.records)} {unit}{'' if source.records == 1 else 'es' if unit == 'process' else 's'}"
     if source.kind == "process accounting" and source.records != commands:
@@ -85,6 +93,8 @@ def _trust(observation: Observation) -> str:
     hidden = _hidden_share(observation)
     if hidden is None:
         against.append("processor times are not known")
+    elif _is_live(observation):
+        grounds.append("the kernel measured the processor time of each process")
     elif hidden > _COARSE_SHARE:
         against.append(f"processes are counted in steps of 10 ms, so processor times may be {share(hidden)} larger")
     else:
@@ -96,6 +106,10 @@ def _trust(observation: Observation) -> str:
     elif observation.think.is_upper_bound:
         against.append("think times include the response times, so they are too long")
     return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(observation.warnings))
+
+
+def _is_live(observation: Observation) -> bool:
+    return any(source.kind == "live observation" for source in observation.sources)
 
 
 def _hidden_share(observation: Observation) -> float | None:
@@ -114,6 +128,11 @@ def _group_table(observation: Observation) -> Table:
         Column("commands", tuple(number(group.commands) for group in groups)),
         Column("a session", tuple(number(group.commands_per_session) for group in groups)),
         Column("CPU a command", tuple(_group_cpu(observation, group) for group in groups)),
+        *(
+            [Column("think time", tuple(duration(group.think_mean_ns) for group in groups))]
+            if any(group.think_mean_ns is not None for group in groups)
+            else []
+        ),
     )
     return Table("Classes", columns)
 
@@ -131,17 +150,31 @@ def _command_table(observation: Observation) -> Table:
         Column("elapsed", tuple(duration(row.elapsed_ns) for row in rows), spare=2),
         Column("faults", tuple(number(row.faults_minor) for row in rows), spare=3),
         Column("processes", tuple(number(row.processes) for row in rows), spare=4),
+        *_byte_columns(observation),
     )
     of_class = " share: of the commands of the class." if has_classes else ""
     return Table(
         "Commands",
         columns,
-        foot=f"CPU is a mean: from the time that was counted to that with all that rounding down may hide.{of_class}",
+        foot=f"{_CPU_MEAN if _is_live(observation) else _CPU_RANGE}{of_class}",
+    )
+
+
+def _byte_columns(observation: Observation) -> tuple[Column, ...]:
+    """What commands read and wrote, where that is known."""
+    rows = observation.commands
+    if all(row.read_bytes is None for row in rows):
+        return ()
+    return (
+        Column("read", tuple(size(row.read_bytes) for row in rows), spare=5),
+        Column("written", tuple(size(row.written_bytes) for row in rows), spare=6),
     )
 
 
 def _cpu(row: ObservedCommand) -> str:
-    return NOT_MEASURED if row.cpu_ns is None else joined(duration(row.cpu_ns), duration(row.cpu_most_ns))
+    if row.cpu_ns == row.cpu_most_ns:
+        return duration(row.cpu_ns)
+    return joined(duration(row.cpu_ns), duration(row.cpu_most_ns))
 
 
 def _group_cpu(observation: Observation, group: UserGroup) -> str:
@@ -149,13 +182,15 @@ def _group_cpu(observation: Observation, group: UserGroup) -> str:
     rows = [row for row in observation.commands if row.group == group.name and row.cpu_most_ns is not None]
     if group.cpu_ns is None or not rows:
         return duration(group.cpu_ns)
+    if _is_live(observation):
+        return duration(group.cpu_ns)
     most_ns = sum((row.cpu_most_ns or 0) * row.count for row in rows) / sum(row.count for row in rows)
     return joined(duration(group.cpu_ns), duration(max(most_ns, group.cpu_ns)))
 
 
 def _cpu_p90(row: ObservedCommand) -> str:
     """The quantile; where nothing was counted, what rounding may hide."""
-    if row.cpu_p90_ns == 0 and row.cpu_most_ns:
+    if row.cpu_p90_ns == 0 and row.cpu_most_ns is not None and row.cpu_most_ns != row.cpu_ns:
         return f"< {duration(row.cpu_most_ns - (row.cpu_ns or 0))}"
     return duration(row.cpu_p90_ns)
 

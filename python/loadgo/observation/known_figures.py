@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import counted
+from loadgo.notation.figures import counted, duration
 from loadgo.observation.history import HistoryRead
 from loadgo.observation.results import KnownFigure, ThinkTimes
 
 _ACCOUNTING = "process accounting"
 _HISTORY = "shell history"
+_LIVE = "live observation"
 
 
 def accounting_figures(think: ThinkTimes | None) -> tuple[KnownFigure, ...]:
@@ -49,6 +50,38 @@ def history_figures(think: ThinkTimes | None, files: Sequence[HistoryRead]) -> t
         KnownFigure("page faults, memory, processes", "", "process accounting has them"),
         KnownFigure("input and output", "", "no record that loadgo reads has them"),
         *_never_known(),
+    )
+
+
+def live_figures(think: ThinkTimes | None, *, at_terminal: int, has_history: bool) -> tuple[KnownFigure, ...]:
+    """The figures of a script from sessions that were watched. `at_terminal` is the number of commands that asked."""
+    asked = (
+        f"; {counted(at_terminal, 'command')} waited for somebody to type, and stand-ins wait as long"
+        if at_terminal
+        else "; a stand-in waits for what is neither processor time nor waiting for a processor"
+    )
+    return (
+        KnownFigure("commands", _LIVE, "the first program of a line, by name; what a shell does by itself is none"),
+        KnownFigure("processor time", _LIVE, "exact for each process; user and system time by the kernel's ticks"),
+        KnownFigure("page faults, memory, processes", _LIVE, "minor faults; the pages that the largest process held"),
+        KnownFigure("elapsed time", _LIVE, f"from the end of the line to the next prompt{asked}"),
+        KnownFigure("sessions", _LIVE, "shells at a terminal; a pipeline is one command"),
+        _think_figure(think) if has_history else _live_think_figure(think),
+        KnownFigure("input and output", _LIVE, "bytes of calls; stand-ins read and write no files"),
+        KnownFigure("major faults", _LIVE, "not in the stand-ins, which have no files to fault in"),
+        *_never_known(),
+    )
+
+
+def _live_think_figure(think: ThinkTimes | None) -> KnownFigure:
+    if think is None:
+        return KnownFigure("think times", "", "no line had a prompt and a key; `run --think` sets one")
+    first_key = "" if think.first_key_ns is None else f"; the first key came after {duration(think.first_key_ns)}"
+    left_out = f"; {counted(think.absences, 'pause')} over 5 minutes left out" if think.absences else ""
+    return KnownFigure(
+        "think times",
+        _LIVE,
+        f"{counted(think.measured, 'pause')} from the prompt to the end of the line{first_key}{left_out}",
     )
 
 

@@ -16,16 +16,16 @@ class SourceRead:
 
     kind: SourceKind
     records: int
-    """Processes, or lines with a time."""
+    """Processes, lines with a time, or typed lines."""
     left_out: int
-    """Records that are damaged, and lines without a time."""
+    """Records that are damaged, lines without a time, and typed lines that are no commands."""
     use: str
-    """The part of the script that is from it: `commands` or `think times`."""
+    """The part of the script that is from it: `commands`, `think times` or both."""
 
 
 @dataclass(frozen=True)
 class ThinkTimes:
-    """The law of think times, from a history."""
+    """The law of think times, from a history or from prompts and keys."""
 
     law: str
     measured: int
@@ -35,6 +35,8 @@ class ThinkTimes:
     """Number of longer pauses, which are left out."""
     is_upper_bound: bool
     """Whether the pauses have the responses in them, too."""
+    first_key_ns: float | None = None
+    """Mean time until the first key; None if it is not known."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class ObservedCommand:
     faults_minor: float | None
     faults_major: float | None
     processes: float | None
+    read_bytes: float | None
+    """Mean bytes read by calls."""
+    written_bytes: float | None
     jobs: tuple[StandInJob, ...]
     """The synthetic jobs that stand for it, each as likely."""
 
@@ -71,6 +76,9 @@ class UserGroup:
     """The mean, in a whole number: so many commands has a session of the script."""
     cpu_ns: float | None
     """Mean processor time of a command."""
+    think: str | None
+    """The law of the class's own think times; None if they are not known apart."""
+    think_mean_ns: float | None
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class KnownFigure:
 
 @dataclass(frozen=True, repr=False)
 class Observation(Result, presented_by="loadgo.observation.presentation:presentation"):
-    """A script made from records."""
+    """A script made from records, or from sessions that were watched."""
 
     text: str
     """The text of the script."""
@@ -105,4 +113,6 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     known: tuple[KnownFigure, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    """Losses: damaged records, a file that was cut."""
+    """Losses: damaged records, a file that was cut, lines for which there was no room."""
+    is_stopped: bool = False
+    """Whether a signal ended a live observation before its time."""

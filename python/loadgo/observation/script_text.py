@@ -94,7 +94,8 @@ def _choice_lines(observation: Observation) -> Iterator[str]:
     yield "choose = ["
     for group in observation.groups:
         yield f"    # {group.name}: {counted(group.sessions, 'session')} of {people(group.people)}"
-        yield f"    {{ weight = {group.sessions}, repeat = {group.commands_per_session}, choose = ["
+        think = f'think = "{group.think}", ' if group.think else ""
+        yield f"    {{ weight = {group.sessions}, repeat = {group.commands_per_session}, {think}choose = ["
         yield from _command_lines(observation, group, "        ")
         yield "    ] },"
     yield "]"

@@ -36,6 +36,13 @@ class CommandUse:
     """Pages of the largest address space among its processes when it ended: more than it held in memory."""
     processes: int | None = None
     elapsed_ns: int | None = None
+    queued_ns: int | None = None
+    """Time for which its processes were ready and had no processor."""
+    read_bytes: int | None = None
+    """Bytes that it read by calls, from files, pipes and terminals."""
+    written_bytes: int | None = None
+    think_ns: int | None = None
+    """The pause before it, if that was seen and is no absence."""
 
     @property
     def cpu_ns(self) -> int | None:

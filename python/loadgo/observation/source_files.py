@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 
 from loadgo.errors import Refused
 
-SourceKind = Literal["process accounting", "shell history"]
+SourceKind = Literal["process accounting", "shell history", "live observation"]
 _HEAD_BYTES = 65536
 """The part of a file by which its kind is known."""
 _COMPRESSED = {b"\x1f\x8b": "zcat", b"\xfd7": "xzcat", b"BZ": "bzcat", b"\x28\xb5": "zstdcat"}

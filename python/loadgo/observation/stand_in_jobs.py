@@ -29,7 +29,7 @@ class StandInJob:
     held_pages: float
     processes: float
     waiting_ns: float
-    """Elapsed time without the processor time."""
+    """Elapsed time without the processor time, and without the wait for a processor where that is known."""
 
     @property
     def cpu_ns(self) -> float:
@@ -55,7 +55,7 @@ def stand_in_jobs(uses: Sequence[CommandUse]) -> tuple[StandInJob, ...]:
 
 def _figures(use: CommandUse) -> tuple[float, ...]:
     """The fields of `StandInJob`, in their order."""
-    waiting_ns = max((use.elapsed_ns or 0) - (use.cpu_ns or 0), 0)
+    waiting_ns = max((use.elapsed_ns or 0) - (use.cpu_ns or 0) - (use.queued_ns or 0), 0)
     counts = (use.faults_minor or 0, use.held_pages or 0, use.processes or 1)
     return (use.user_ns or 0, use.system_ns or 0, *counts, waiting_ns)
 

@@ -13,11 +13,10 @@ from loadgo.observation.program_names import OTHER_NAME
 from loadgo.observation.results import ObservedCommand, UserGroup
 from loadgo.observation.sessions import CommandUse
 from loadgo.observation.stand_in_jobs import stand_in_jobs
+from loadgo.observation.think_times import law_of_pauses
 
 MOST_COMMANDS = 40
 """The largest number of commands of a class. The rarest beyond are together one, called `other`."""
-_ROUNDED_STEPS = 2
-"""User and system time of each process are rounded down, to a step each."""
 
 
 def user_groups(classes: Sequence[SessionClass]) -> tuple[UserGroup, ...]:
@@ -25,6 +24,7 @@ def user_groups(classes: Sequence[SessionClass]) -> tuple[UserGroup, ...]:
     groups = []
     for each_class in classes:
         uses = _uses(each_class)
+        think = law_of_pauses([use.think_ns for use in uses if use.think_ns is not None], absences=0)
         groups.append(
             UserGroup(
                 name=each_class.name,
@@ -33,27 +33,32 @@ def user_groups(classes: Sequence[SessionClass]) -> tuple[UserGroup, ...]:
                 commands=len(uses),
                 commands_per_session=max(round(len(uses) / len(each_class.sessions)), 1),
                 cpu_ns=_mean([use.cpu_ns for use in uses]),
+                think=None if think is None else think.law,
+                think_mean_ns=None if think is None else think.mean_ns,
             )
         )
     return tuple(groups)
 
 
-def observed_commands(classes: Sequence[SessionClass]) -> tuple[ObservedCommand, ...]:
-    """The commands of each class, the most frequent first."""
-    return tuple(row for each_class in classes for row in _commands_of(each_class))
+def observed_commands(classes: Sequence[SessionClass], rounded_steps: int) -> tuple[ObservedCommand, ...]:
+    """The commands of each class, the most frequent first.
+
+    `rounded_steps` is the number of steps of 10 ms by which the time of a process may be too small.
+    """
+    return tuple(row for each_class in classes for row in _commands_of(each_class, rounded_steps))
 
 
-def _commands_of(each_class: SessionClass) -> list[ObservedCommand]:
+def _commands_of(each_class: SessionClass, rounded_steps: int) -> list[ObservedCommand]:
     uses = _uses(each_class)
     frequent = {name for name, _ in Counter(use.name for use in uses).most_common(MOST_COMMANDS - 1)}
     by_name: dict[str, list[CommandUse]] = defaultdict(list)
     for use in uses:
         by_name[use.name if use.name in frequent else OTHER_NAME].append(use)
     ordered = sorted(by_name.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [_command(each_class.name, name, runs, len(uses)) for name, runs in ordered]
+    return [_command(each_class.name, name, runs, len(uses), rounded_steps) for name, runs in ordered]
 
 
-def _command(group: str, name: str, uses: Sequence[CommandUse], all_count: int) -> ObservedCommand:
+def _command(group: str, name: str, uses: Sequence[CommandUse], all_count: int, rounded_steps: int) -> ObservedCommand:
     cpu_ns, processes = _mean([use.cpu_ns for use in uses]), _mean([use.processes for use in uses])
     return ObservedCommand(
         group=group,
@@ -61,12 +66,14 @@ def _command(group: str, name: str, uses: Sequence[CommandUse], all_count: int) 
         count=len(uses),
         share=len(uses) / all_count,
         cpu_ns=cpu_ns,
-        cpu_most_ns=None if cpu_ns is None else cpu_ns + _ROUNDED_STEPS * TICK_NS * (processes or 1),
+        cpu_most_ns=None if cpu_ns is None else cpu_ns + rounded_steps * TICK_NS * (processes or 1),
         cpu_p90_ns=None if cpu_ns is None else float(np.quantile([use.cpu_ns or 0 for use in uses], 0.9)),
         elapsed_ns=_mean([use.elapsed_ns for use in uses]),
         faults_minor=_mean([use.faults_minor for use in uses]),
         faults_major=_mean([use.faults_major for use in uses]),
         processes=processes,
+        read_bytes=_mean([use.read_bytes for use in uses]),
+        written_bytes=_mean([use.written_bytes for use in uses]),
         jobs=stand_in_jobs(uses),
     )
 

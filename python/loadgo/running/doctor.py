@@ -44,6 +44,7 @@ _OWN_HOST_ABILITIES = (
     "TLS by the kernel",
     "sending without a copy (MSG_ZEROCOPY)",
     "meter: a command's sockets",
+    "meter: log-in sessions (loadgo observe --for)",
 )
 """Abilities that loadgo uses only on the host where it runs: for limits, and for transfers."""
 

@@ -94,7 +94,7 @@ def test_sources_of_the_wrong_kind_are_refused(tmp_path: Path) -> None:
         loadgo.observe(records, history)
     with pytest.raises(BadArgument, match="has no think times"):
         loadgo.observe(records, think_from=records)
-    with pytest.raises(BadArgument, match="no records are given"):
+    with pytest.raises(BadArgument, match="neither records nor a time are given"):
         loadgo.observe()
     with pytest.raises(BadArgument, match="a history has no names of users"):
         loadgo.observe(history, users=["root"])
