@@ -62,6 +62,7 @@ def main() -> None:
     here = machine()
     with tempfile.TemporaryDirectory(prefix="loadgo-observe-") as name:
         folder = Path(name)
+        folder.chmod(0o755)  # its programs are run by somebody else
         script = folder / "observed.toml"
         with observing(length_s, script):
             known = run_known(folder, light, heavy, length_s - 12)
@@ -78,7 +79,7 @@ def main() -> None:
 @contextmanager
 def observing(length_s: float, script: Path) -> Iterator[None]:
     """Runs `loadgo observe` beside what the context does, and waits for its script."""
-    words = [sys.executable, "-m", "loadgo", "observe", "--for", f"{length_s}s", "-o", str(script), "--force"]
+    words = [sys.executable, "-m", "loadgo", "observe", "--for", f"{length_s}s", "-o", str(script), "--users", "nobody"]
     words += ["--format", "json", "--report", str(script.with_suffix(".json"))]
     observer = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
@@ -106,7 +107,7 @@ def run_known(folder: Path, light: int, heavy: int, length_s: float) -> dict[str
             for program, weight in weights.items()
         ]
         kinds.append(f'{{ weight = {users}, repeat = 100000, think = "{think}", choose = [{", ".join(choices)}] }}')
-    (folder / "known.toml").write_text(f'login = "sh"\n[[lines]]\nchoose = [{", ".join(kinds)}]\n')
+    (folder / "known.toml").write_text(f'login = "su -s /bin/sh nobody"\n[[lines]]\nchoose = [{", ".join(kinds)}]\n')
     run = loadgo.run(folder / "known.toml", users=light + heavy, duration=length_s, meters="none", out=folder / "known")
     return seen(run)
 

@@ -38,7 +38,7 @@ struct session {
 };
 
 enum { HAS_SHELL_WITHIN = 1, HAS_NAME_OF_FIRST = 2 };
-enum { LINE_ENDED = 1, SESSION_ENDED = 2, PROCESS_ENDED_LATE = 3, SESSION_BEGAN = 4 };
+enum { LINE_ENDED = 1, SESSION_ENDED = 2, PROCESS_ENDED_LATE = 3, SESSION_BEGAN = 4, PROGRAM_BEGAN_LATE = 5 };
 
 struct record {
 	u32 kind;

@@ -39,24 +39,6 @@ int on_session_fork(u64 *context)
 	return 0;
 }
 
-/* A process got a program, whose file's name without its folder is kept: that of the line's first process if it has one, else the
- * first that any process got. The stages of a pipeline get theirs in any order. */
-SECTION("tp_btf/sched_process_exec")
-int on_session_program(u64 *context)
-{
-	struct task_struct *task = (struct task_struct *)context[0];
-	struct membership *member = task_storage_get(&members, task, 0, 0);
-	struct session *session = member ? session_of(member) : 0;
-	if (!session)
-		return 0;
-	u32 is_first = session->first == (u32)task->tgid && !(session->flags & HAS_NAME_OF_FIRST);
-	if (is_first)
-		session->flags |= HAS_NAME_OF_FIRST;
-	if (is_first || !session->name[0])
-		read_kernel(session->name, sizeof(session->name), task->comm);
-	return 0;
-}
-
 INLINE void add(u64 *to, u64 value)
 {
 	__sync_fetch_and_add(to, value);
@@ -78,20 +60,43 @@ INLINE void add_use(struct use *use, struct task_struct *task)
 		use->pages = pages;
 }
 
-/* A process of a line that has ended already, such as one in the background, has ended too. */
-INLINE void send_late(struct membership *member, struct task_struct *task)
+/* A process of a line that has ended already, such as one in the background, got a program or has ended. */
+INLINE void send_late(u32 kind, struct membership *member, struct task_struct *task)
 {
 	u32 zero = 0;
 	struct record *draft = map_lookup(&drafts, &zero);
 	if (!draft)
 		return;
 	__builtin_memset(draft, 0, sizeof(*draft));
-	draft->kind = PROCESS_ENDED_LATE;
+	draft->kind = kind;
 	draft->shell = member->shell;
 	draft->at = ktime_ns();
 	draft->session.line = member->line;
-	add_use(&draft->session.use, task);
+	if (kind == PROCESS_ENDED_LATE)
+		add_use(&draft->session.use, task);
+	else
+		read_kernel(draft->session.name, sizeof(draft->session.name), task->comm);
 	send(draft);
+}
+
+/* A process got a program, whose file's name without its folder is kept: that of the line's first process if it has one, else the
+ * first that any process got. The stages of a pipeline get theirs in any order. */
+SECTION("tp_btf/sched_process_exec")
+int on_session_program(u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	struct membership *member = task_storage_get(&members, task, 0, 0);
+	struct session *session = member ? session_of(member) : 0;
+	if (member && !session)
+		send_late(PROGRAM_BEGAN_LATE, member, task);
+	if (!session)
+		return 0;
+	u32 is_first = session->first == (u32)task->tgid && !(session->flags & HAS_NAME_OF_FIRST);
+	if (is_first)
+		session->flags |= HAS_NAME_OF_FIRST;
+	if (is_first || !session->name[0])
+		read_kernel(session->name, sizeof(session->name), task->comm);
+	return 0;
 }
 
 /* A task leaves its processor for the last time. Its processor time is exact here; at its exit it is not. */
@@ -103,7 +108,7 @@ INLINE void on_end(struct task_struct *task)
 		if (session)
 			add_use(&session->use, task);
 		else
-			send_late(member, task);
+			send_late(PROCESS_ENDED_LATE, member, task);
 	}
 	u32 shell = task->tgid;
 	struct session *own = task->pid == shell ? map_lookup(&sessions, &shell) : 0;

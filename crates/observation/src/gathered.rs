@@ -79,6 +79,7 @@ impl Gathered {
                 self.sessions.remove(&record.shell);
             }
             EventKind::ProcessEndedLate => self.add_late(&record),
+            EventKind::ProgramBeganLate => self.name_late(&record),
         }
     }
 
@@ -102,7 +103,7 @@ impl Gathered {
             return;
         }
         self.places.insert((record.shell, record.line), self.lines.len() as u32);
-        let name = record.name.iter().copied().take_while(|byte| *byte != 0).collect();
+        let name = name_of(&record);
         self.lines.push(ObservedLine {
             session,
             user: record.user,
@@ -123,6 +124,18 @@ impl Gathered {
             None => self.strays += 1,
         }
     }
+
+    /// Names a line whose first program began after the line's end, as in the background.
+    fn name_late(&mut self, record: &Record) {
+        let place = self.places.get(&(record.shell, record.line));
+        if let Some(line) = place.map(|place| &mut self.lines[*place as usize]).filter(|line| line.name.is_empty()) {
+            line.name = name_of(record);
+        }
+    }
+}
+
+fn name_of(record: &Record) -> Vec<u8> {
+    record.name.iter().copied().take_while(|byte| *byte != 0).collect()
 }
 
 #[cfg(test)]
@@ -133,6 +146,7 @@ mod tests {
     const END: u64 = 2;
     const LATE: u64 = 3;
     const BEGIN: u64 = 4;
+    const LATE_PROGRAM: u64 = 5;
 
     fn record(kind: u64, shell: u64, began_ns: u64, line: u64) -> Vec<u8> {
         let mut words = [0u64; 23];
@@ -158,6 +172,18 @@ mod tests {
         let all = gathered(&[record(LINE, 7, 100, 1), record(LINE, 7, 100, 2), record(LATE, 7, 0, 1), record(LATE, 8, 0, 1)]);
         assert_eq!(all.lines().iter().map(|line| line.used.cpu_ns).collect::<Vec<_>>(), [2000, 1000]);
         assert_eq!(all.strays, 1);
+    }
+
+    #[test]
+    fn a_program_that_begins_late_names_its_line_if_nothing_else_does() {
+        let named = |name: u8, kind, line| {
+            let mut bytes = record(kind, 7, 100, line);
+            bytes[10 * 8] = name;
+            bytes
+        };
+        let all =
+            gathered(&[named(0, LINE, 1), named(b'a', LINE, 2), named(b'b', LATE_PROGRAM, 1), named(b'b', LATE_PROGRAM, 2)]);
+        assert_eq!(all.lines().iter().map(|line| line.name.as_slice()).collect::<Vec<_>>(), [b"b", b"a"]);
     }
 
     #[test]

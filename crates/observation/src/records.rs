@@ -77,6 +77,7 @@ pub(crate) enum EventKind {
     SessionEnded,
     ProcessEndedLate,
     SessionBegan,
+    ProgramBeganLate,
 }
 
 /// A record. Times are those of CLOCK_MONOTONIC in nanoseconds; 0 is not known.
@@ -110,6 +111,7 @@ impl Record {
             2 => EventKind::SessionEnded,
             3 => EventKind::ProcessEndedLate,
             4 => EventKind::SessionBegan,
+            5 => EventKind::ProgramBeganLate,
             _ => return None,
         };
         let mut name = [0; 16];

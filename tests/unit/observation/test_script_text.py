@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loadgo.errors import Refused
 from loadgo.observation.classes import divide
 from loadgo.observation.sessions import CommandUse, ObservedSession
-from loadgo.observation.stand_in_jobs import MOST_JOBS, stand_in_jobs
+from loadgo.observation.stand_in_jobs import MOST_JOBS, StandInJob, stand_in_jobs
 from loadgo.running.prepared import line_count
 from support.accounting_records import MadeSession, made_day, written_accounting
 from support.command_line import typed
@@ -118,3 +118,14 @@ def test_options_are_named_in_mistakes(tmp_path: Path) -> None:
     records = written_accounting(tmp_path / "pacct", made_day())
     told = typed(tmp_path, "observe", "--from", records, "--without-users", "nobody-here", status=2)
     assert "--without-users: this host has no account" in " ".join(told.stderr.split())
+
+
+@pytest.mark.parametrize(("cpu_ns", "waiting_ns", "words"), [
+    (2_650_000, 0, "0 0 237 600 4 0"),
+    (2_650_000, 50_000_000, "0 0 237 600 2 0.05"),
+    (100_000, 0, "0 0 237 600 1 0"),
+    (0, 0, "0 0 237 600 7 0"),
+    (12_000_000, 0, "0.012 0 237 600 7 0"),
+])  # fmt: skip
+def test_short_jobs_are_done_by_short_processes(cpu_ns: int, waiting_ns: int, words: str) -> None:
+    assert StandInJob(cpu_ns, 0, 237, 600, 7, waiting_ns).in_words() == words

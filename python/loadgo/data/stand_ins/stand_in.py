@@ -71,3 +71,4 @@ kept = touch(int(faults) - faults_so_far(), max(int(pages), 1), all_s)
 work_in_system(min(max(used_s(), begin_s + system_s), all_s))
 work(all_s)
 time.sleep(waiting_s)
+os._exit(0)  # Python takes some milliseconds to end in order, which nobody counts
