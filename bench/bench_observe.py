@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import loadgo
 import polars as pl
@@ -68,7 +69,7 @@ def main() -> None:
             known = run_known(folder, light, heavy, length_s - 12)
         again = seen(loadgo.run(script, users=light + heavy, duration=length_s, meters="none", out=folder / "again"))
         observed = json.loads((folder / "observed.json").read_text())
-    figures = agreement(known, again)
+    figures = [*agreement(known, watched(observed), "observed"), *agreement(known, again, "of the script")]
     for users in arguments[3:] or BUSY:
         figures += overhead(users)
     finish(
@@ -122,34 +123,50 @@ def seen(run: loadgo.Run) -> dict[str, float]:
         think=pl.col("think_ns").cast(pl.Float64) / 1e9,
         kind=pl.col("command").replace_strict(CLASS_OF, default="other"),
     )
-    found = {}
+    figures_by_name = {}
     for (command,), part in rows.group_by("command"):
         for column in ("cpu", "faults", "response"):
-            found[f"{command}: {column}, mean"] = float(part[column].mean())
-            found[f"{command}: {column}, p90"] = float(part[column].quantile(0.9))
-        found[f"{command}: share of its class"] = len(part) / len(
+            figures_by_name[f"{command}: {column}, mean"] = float(part[column].mean())
+            figures_by_name[f"{command}: {column}, p90"] = float(part[column].quantile(0.9))
+        figures_by_name[f"{command}: share of its class"] = len(part) / len(
             rows.filter(pl.col("kind") == CLASS_OF.get(command, "other"))
         )
     for (kind,), part in rows.group_by("kind"):
-        found[f"{kind}: think, mean"] = float(part["think"].mean())
-        found[f"{kind}: think, p90"] = float(part["think"].quantile(0.9))
-        found[f"{kind}: lines a minute of a user"] = 60 / float((part["think"] + part["response"] / 1e3).mean())
-    return found
+        figures_by_name[f"{kind}: think, mean"] = float(part["think"].mean())
+        figures_by_name[f"{kind}: think, p90"] = float(part["think"].quantile(0.9))
+        figures_by_name[f"{kind}: lines a minute of a user"] = 60 / float(
+            (part["think"] + part["response"] / 1e3).mean()
+        )
+    return figures_by_name
 
 
-def agreement(known: dict[str, float], again: dict[str, float]) -> list[Figure]:
-    """How far each figure of the script is from that of the known load, in percent."""
+def watched(observation: dict[str, Any]) -> dict[str, float]:
+    """The figures that the observation reports."""
+    figures_by_name = {}
+    for row in observation["commands"]:
+        figures_by_name[f"{row['command']}: cpu, mean"] = row["cpu_ns"] / 1e6
+        figures_by_name[f"{row['command']}: cpu, p90"] = row["cpu_p90_ns"] / 1e6
+        figures_by_name[f"{row['command']}: faults, mean"] = row["faults_minor"]
+        figures_by_name[f"{row['command']}: response, mean"] = row["elapsed_ns"] / 1e6
+        figures_by_name[f"{row['command']}: share of its class"] = row["share"]
+    for group in observation["groups"]:
+        figures_by_name[f"{group['name']}: think, mean"] = group["think_mean_ns"] / 1e9
+    return figures_by_name
+
+
+def agreement(known: dict[str, float], others: dict[str, float], which: str) -> list[Figure]:
+    """The distance of each figure from that of the known load, in percent."""
     rows = []
     for name, value in sorted(known.items()):
-        if value and name in again:
+        if value and name in others:
             target = "" if "response" in name else "<= 10"
-            deviation = 100 * abs(again[name] / value - 1)
-            rows.append(figure(f"{name}: {value:.4g}, of the script {again[name]:.4g}", "%", [deviation], target))
+            deviation = 100 * abs(others[name] / value - 1)
+            rows.append(figure(f"{name}: {value:.4g}, {which} {others[name]:.4g}", "%", [deviation], target))
     return rows
 
 
 def overhead(users: int) -> list[Figure]:
-    """What the observation of so many busy users takes, in percent of one processor, and what they do a second."""
+    """The cost of observing so many busy users, in percent of one processor, and their own rates."""
     with tempfile.TemporaryDirectory(prefix="loadgo-observe-") as name, clocked_programs():
         folder = Path(name)
         script = folder / "busy.toml"

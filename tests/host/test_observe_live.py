@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import loadgo
@@ -60,10 +60,10 @@ class Person:
         self.waits_at_prompt()
 
     def waits_at_prompt(self) -> None:
-        """Waits until the prompt is there, and the shell sleeps."""
+        """Waits until the prompt is there, and the shell in the foreground sleeps."""
         self.terminal.expect_exact(PROMPT)
         give_up = time.monotonic() + PATIENCE_S
-        while Path(f"/proc/{self.terminal.pid}/stat").read_text().rsplit(") ", 1)[1][0] != "S":
+        while not is_asleep(os.tcgetpgrp(self.terminal.child_fd)):
             assert time.monotonic() < give_up
             time.sleep(LOOK_EVERY_S)
 
@@ -71,6 +71,13 @@ class Person:
         """Types a line, and waits for the next prompt."""
         self.terminal.send(line + "\r")
         self.waits_at_prompt()
+
+
+def is_asleep(pid: int) -> bool:
+    """Whether the process waits for something."""
+    with suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] == "S"
+    return False
 
 
 @contextmanager
@@ -153,7 +160,7 @@ def test_nothing_that_was_typed_is_in_the_kernels_maps_or_in_any_output(tmp_path
     secrets = ("s3cretArgument", "mistypedPassw0rd", "ReadAnswer9", "TypedAhead7", "PathOfAnna")
     (tmp_path / "PathOfAnna").mkdir()
     (tmp_path / "PathOfAnna" / "tool-c").symlink_to("/bin/echo")
-    with observer() as made, people(tmp_path) as (person,):
+    with observer() as programs, people(tmp_path) as (person,):
         person.types("PathOfAnna/tool-c s3cretArgument")
         person.types("mistypedPassw0rd")
         person.types("TOKEN=s3cretArgument PathOfAnna/tool-c")
@@ -163,8 +170,8 @@ def test_nothing_that_was_typed_is_in_the_kernels_maps_or_in_any_output(tmp_path
         person.waits_at_prompt()
         person.terminal.send("TypedAhead7")
         person.terminal.expect_exact("TypedAhead7")
-        made.gather()
-        kept, gathered = made.kept_bytes(), repr(made.gathered()).encode()
+        programs.gather()
+        kept, gathered = programs.kept_bytes(), repr(programs.gathered()).encode()
         person.terminal.send("\x15")
     assert b"tool-c" in gathered
     assert len(kept) >= 176  # the session of this person is there

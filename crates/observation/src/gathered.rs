@@ -25,7 +25,7 @@ pub struct ObservedLine {
     pub name: Vec<u8>,
     /// Whether somebody typed to a shell that the line began. That shell's lines are a session of their own.
     pub has_shell_within: bool,
-    /// What its processes used.
+    /// Use of its processes.
     pub used: Use,
 }
 

@@ -9,9 +9,9 @@ const NAME_INDEX: usize = 10;
 /// Number of words that say what was used.
 const USE_WORDS: usize = RECORD_WORDS - USE_INDEX;
 /// Flag of a line in which a shell began that people typed to.
-const HAS_SHELL_WITHIN: u64 = 1;
+const SHELL_WITHIN_BITS: u64 = 1;
 
-/// What processes used.
+/// Use of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
     /// Processor time, in nanoseconds.
@@ -127,7 +127,7 @@ impl Record {
             line: words[5],
             began_ns: words[7],
             user: words[8] as u32,
-            has_shell_within: words[8] >> 32 & HAS_SHELL_WITHIN != 0,
+            has_shell_within: words[8] >> 32 & SHELL_WITHIN_BITS != 0,
             name,
             used: Use::from_words(&used),
         })
@@ -142,7 +142,7 @@ mod tests {
     fn a_record_is_read_word_by_word() {
         let mut words: [u64; RECORD_WORDS] = std::array::from_fn(|index| index as u64);
         words[0] = 4711 << 32 | 1;
-        words[8] = HAS_SHELL_WITHIN << 32 | 1000;
+        words[8] = SHELL_WITHIN_BITS << 32 | 1000;
         words[10] = u64::from_ne_bytes(*b"make\0\0\0\0");
         words[11] = 0;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

@@ -49,22 +49,22 @@ impl SessionObserver {
         })
     }
 
-    /// What was gathered: lines (dicts of `ObservedLine`), unfinished, strays, losses (count, what), and now_ns of the clock of
+    /// Everything gathered: lines (dicts of `ObservedLine`), unfinished, strays, losses (count, what), and now_ns of the clock of
     /// their times.
     fn gathered<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let result = PyDict::new(py);
+        let gathered_dict = PyDict::new(py);
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         let observer = observer.as_mut().ok_or_else(|| errors::refused(py, "the observation has ended"))?;
         let gathered = observer.gather();
         let lines = gathered.lines().iter().map(|line| line_dict(py, line)).collect::<PyResult<Vec<_>>>()?;
-        result.set_item("lines", lines)?;
+        gathered_dict.set_item("lines", lines)?;
         let (unfinished, strays) = (gathered.unfinished, gathered.strays);
         let open_lines = observer.open_lines().map_err(|refusal| errors::refused(py, refusal))?;
-        result.set_item("unfinished", unfinished + open_lines)?;
-        result.set_item("strays", strays)?;
-        result.set_item("losses", observer.losses().map_err(|refusal| errors::refused(py, refusal))?)?;
-        result.set_item("now_ns", monotonic_ns())?;
-        Ok(result)
+        gathered_dict.set_item("unfinished", unfinished + open_lines)?;
+        gathered_dict.set_item("strays", strays)?;
+        gathered_dict.set_item("losses", observer.losses().map_err(|refusal| errors::refused(py, refusal))?)?;
+        gathered_dict.set_item("now_ns", monotonic_ns())?;
+        Ok(gathered_dict)
     }
 
     /// All bytes that the kernel's programs keep of sessions.

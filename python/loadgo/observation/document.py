@@ -161,7 +161,7 @@ def _command_table(observation: Observation) -> Table:
 
 
 def _byte_columns(observation: Observation) -> tuple[Column, ...]:
-    """What commands read and wrote, where that is known."""
+    """Columns of bytes read and written, where they are known."""
     rows = observation.commands
     if all(row.read_bytes is None for row in rows):
         return ()

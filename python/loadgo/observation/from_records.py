@@ -1,4 +1,4 @@
-"""What records say: process accounting or histories become sessions, think times, and what is not known."""
+"""Reads process accounting or histories into sessions, think times, and a list of what is not known."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class WatchState:
 
 @dataclass(frozen=True)
 class Watched:
-    """What was seen."""
+    """Lines that were seen, and losses."""
 
     lines: Sequence[TypedLine]
     epoch_ns: int
@@ -87,27 +87,27 @@ def material_of_sessions(
     watched: Watched, think_read: Sequence[HistoryRead], think_sources: Sequence[SourceRead], names: NamesKept
 ) -> Material:
     """The sessions of an observation. Raises `Refused` if nobody typed a command to its end."""
-    found = find_lines(watched.lines, name_keeper(names), watched.epoch_ns)
-    if not found.sessions:
+    lines_found = find_lines(watched.lines, name_keeper(names), watched.epoch_ns)
+    if not lines_found.sessions:
         raise Refused(
             f"no command was typed and ended in {seconds(watched.length_s)}: observe for longer, and while people "
             "are logged in at terminals with a shell"
         )
-    sessions = found.sessions
+    sessions = lines_found.sessions
     if think_read:
         think = think_times(think_read)
         sessions = tuple(replace(session, commands=_without_think_times(session.commands)) for session in sessions)
     else:
         pauses_ns = [use.think_ns for session in sessions for use in session.commands if use.think_ns is not None]
-        think = law_of_pauses(pauses_ns, absences=found.absences, first_key_ns=found.first_key_ns)
+        think = law_of_pauses(pauses_ns, absences=lines_found.absences, first_key_ns=lines_found.first_key_ns)
     left_out = len(watched.lines) - sum(len(session.commands) for session in sessions)
     source = SourceRead("live observation", len(watched.lines), left_out, "commands and think times")
     return Material(
         sessions=sessions,
         sources=(source, *think_sources),
         think=think,
-        known=live_figures(think, at_terminal=found.at_terminal, has_history=bool(think_read)),
-        notes=_notes(watched, found),
+        known=live_figures(think, at_terminal=lines_found.at_terminal, has_history=bool(think_read)),
+        notes=_notes(watched, lines_found),
         warnings=tuple(f"Lost: {count:,} {what}." for count, what in watched.losses),
         rounded_steps=0,
     )

@@ -1,4 +1,4 @@
-"""What an observation is made of, from any source: sessions with their commands, think times, and what is not known."""
+"""The material of an observation, from any source: sessions with their commands, think times, and unknown figures."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _is_command(line: TypedLine) -> bool:
 
 
 def _use(line: TypedLine, think_ns: int | None, keep_name: KeepName) -> CommandUse:
-    """What a line used. The kernel's ticks divide the exact processor time in user and system time."""
+    """The use of a line. The kernel's ticks divide the exact processor time in user and system time."""
     ticks_ns = line["user_ticks_ns"] + line["system_ticks_ns"]
     system_ns = line["cpu_ns"] * line["system_ticks_ns"] // ticks_ns if ticks_ns else 0
     return CommandUse(
