@@ -276,3 +276,25 @@ def test_memory_is_bounded_by_what_was_seen(tmp_path: Path) -> None:
             person.types("/bin/true")
             made.gather()
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+def test_a_load_that_loadgo_drives_is_seen_as_its_own_records_have_it(tmp_path: Path) -> None:
+    (tmp_path / "burn-g").write_text(WORKER)
+    (tmp_path / "burn-g").chmod(0o755)
+    script = tmp_path / "known.toml"
+    typed = f'{{ type = "{tmp_path}/burn-g used", as = "burn-g" }}'
+    script.write_text(f'passes = 4\nthink = "fixed(400ms)"\nlines = [{typed}]\n')
+    with observer() as programs:
+        run = loadgo.run(script, users=2, meters="none", out=tmp_path / "known")
+        sessions = lines_of(programs, "burn-g").sessions
+    rows = loadgo.tables(run).interactions
+    seen = [use for session in sessions for use in session.commands]
+    assert len(sessions) == 2
+    assert len(seen) == len(rows) == 8
+    mean_cpu_ns = sum(rows["cpu_user_ns"] + rows["cpu_system_ns"]) / len(rows)
+    assert sum(use.cpu_ns or 0 for use in seen) / len(seen) == pytest.approx(mean_cpu_ns, rel=0.1)
+    mean_faults = sum(rows["faults_minor"]) / len(rows)
+    assert sum(use.faults_minor or 0 for use in seen) / len(seen) == pytest.approx(mean_faults, rel=0.1)
+    think_ns = [use.think_ns for use in seen if use.think_ns is not None]
+    assert len(think_ns) == 8
+    assert min(think_ns) >= 0.39e9  # on a busy host the driver may be late, and never early

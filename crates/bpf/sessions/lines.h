@@ -32,7 +32,7 @@ struct session {
 	u32 user;
 	u32 flags;
 	u32 first; /* the first process of the line */
-	u32 spare;
+	u32 alive; /* processes of the open line that have not ended */
 	u8 name[16];
 	struct use use;
 };
@@ -145,7 +145,7 @@ INLINE void close_line(struct session *session, u64 now)
 	session->line = 0;
 	session->prompt = now;
 	session->first_key = session->last_key = 0;
-	session->flags = session->first = 0;
+	session->flags = session->first = session->alive = 0;
 	__builtin_memset(session->name, 0, sizeof(session->name));
 	__builtin_memset(&session->use, 0, sizeof(session->use));
 }

@@ -32,8 +32,10 @@ int on_session_fork(u64 *context)
 		new = *member;
 		session = session_of(member);
 	}
-	if (session && is_process)
+	if (session && is_process) {
 		__sync_fetch_and_add(&session->use.processes, 1);
+		__sync_fetch_and_add(&session->alive, 1);
+	}
 	if (!task_storage_get(&members, child, &new, STORAGE_CREATE))
 		count_loss(LOST_TASKS);
 	return 0;
@@ -105,16 +107,24 @@ INLINE void on_end(struct task_struct *task)
 	struct membership *member = task_storage_get(&members, task, 0, 0);
 	if (member) {
 		struct session *session = session_of(member);
-		if (session)
+		if (session) {
 			add_use(&session->use, task);
-		else
+			if (task->pid == task->tgid)
+				__sync_fetch_and_add(&session->alive, -1);
+		} else {
 			send_late(PROCESS_ENDED_LATE, member, task);
+		}
 	}
 	u32 shell = task->tgid;
 	struct session *own = task->pid == shell ? map_lookup(&sessions, &shell) : 0;
 	if (!own)
 		return;
-	send_session(SESSION_ENDED, shell, own, ktime_ns());
+	u64 now = ktime_ns();
+	if (own->line && !own->alive) { /* the shell was told to end before it came to its prompt */
+		send_session(LINE_ENDED, shell, own, now);
+		close_line(own, now);
+	}
+	send_session(SESSION_ENDED, shell, own, now);
 	u64 port = own->port;
 	map_delete(&shells, &port);
 	map_delete(&sessions, &shell);

@@ -3,8 +3,8 @@
 use crate::records::{EventKind, Record, Use};
 use std::collections::HashMap;
 
-/// Most lines that are kept: 0.2 GB. Further ones are counted as lost.
-pub const MOST_LINES: usize = 1_000_000;
+/// Most lines that are kept: 0.1 GB. Further ones are counted as lost.
+pub const MOST_LINES: usize = 500_000;
 
 /// A line that somebody typed. Times are those of CLOCK_MONOTONIC in nanoseconds; 0 is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]

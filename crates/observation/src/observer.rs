@@ -91,7 +91,7 @@ impl Observer {
         for (index, what) in LOSSES.into_iter().enumerate() {
             losses.push((map.get(&(index as u32), 0)?, what));
         }
-        losses.push((self.gathered.lines_lost, "lines, beyond 1,000,000"));
+        losses.push((self.gathered.lines_lost, "lines, beyond 500,000"));
         losses.push((self.gathered.unreadable, "records that could not be read"));
         losses.retain(|(count, _)| *count > 0);
         Ok(losses)
