@@ -259,4 +259,4 @@ def test_sides_of_different_parts_of_a_run_are_said_to_be_so_at_the_top(room: Pa
 def test_the_length_of_a_load_has_its_unit() -> None:
     length = DifferingCondition("duration_s", "40", "600")
     assert conditions_sentence([length]) == "What differs: duration (40.0 s in A, 10.0 min in B)."
-    assert DifferingCondition("duration_s", "", "40").shown_values == ("", "40.0 s")
+    assert DifferingCondition("duration_s", "", "40").shown_values == ("none", "40.0 s")
