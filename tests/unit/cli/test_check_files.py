@@ -59,6 +59,8 @@ def test_a_run_has_its_conditions_and_its_own_checks(tmp_path: Path) -> None:
         "no records were lost": "system-out",
     }
     assert "2 of 6 checks failed" in (tmp_path / "summary.md").read_text()
+    (suite,) = ElementTree.parse(tmp_path / "junit.xml").iter("testsuite")
+    assert float(suite.get("time", 0)) > 0, "the run's length"
 
 
 def test_a_report_appends_its_summary_and_agrees_with_its_exit_status(slow: Path, tmp_path: Path) -> None:
