@@ -70,6 +70,11 @@ def runs_folder() -> Path:
     return Path(os.environ.get("LOADGO_RUNS") or "runs")
 
 
+def is_among_runs(folder: Path) -> bool:
+    """Whether a run in `folder` is one of the folder of all runs, so that it has an id there and may be the last."""
+    return folder.resolve().parent == runs_folder().resolve()
+
+
 def runs(folder: str | os.PathLike[str] | None = None) -> RunList:
     """Lists the recorded runs, the newest last.
 
@@ -84,7 +89,7 @@ def runs(folder: str | os.PathLike[str] | None = None) -> RunList:
 
 
 def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
-    """The folder of `run`: a path, an id or the beginning of an id, or `"last"`.
+    """The folder of `run`: a path, an id or the beginning of an id, or `"last"`, the newest in the folder of all runs.
 
     Raises `BadRun` for an unknown run, and for a beginning that several ids have.
     """
@@ -196,7 +201,10 @@ def _start_key(folder: Path) -> tuple[float, str]:
 def _last_folder(all_runs: Path) -> Path:
     folders = _folders(all_runs)
     if not folders:
-        raise BadRun(f"there is no run in {all_runs} yet: make one with `loadgo run typical-user`, or name its folder")
+        raise BadRun(
+            f"there is no run in {all_runs} yet: make one with `loadgo run typical-user`, or name the folder of a "
+            "run that lies elsewhere"
+        )
     return folders[-1]
 
 
