@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,8 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     if path.is_dir():
         raise BadRun(f"{path} is not a run's folder: there is no run.toml in it")
     folders = _folders(all_runs)
+    if get_close_matches(name, [LAST_RUN_NAME]):
+        raise BadRun(f"there is no run {name}; did you mean {LAST_RUN_NAME}?")
     known_runs = f"there are {_name_list(folders)}" if folders else "there is none yet"
     raise BadRun(f"there is no run {name}, neither as a folder nor in {all_runs}: {known_runs}")
 
