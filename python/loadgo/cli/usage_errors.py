@@ -92,7 +92,7 @@ class PlainCommand(TyperCommand):
 
 
 def nearest_options(typed: str, options: Sequence[str]) -> list[str]:
-    """Those of `options` that begin as what was typed, or else the nearest one; all if none is near."""
+    """The `options` that begin as what was typed, or else the nearest one; all if none is near."""
     begun = [option for option in options if option.startswith(typed)]
     return begun or get_close_matches(typed, options, n=1, cutoff=0.8) or list(options)
 

@@ -82,8 +82,8 @@ def is_driver_late(why: str) -> bool:
 def late_lines(rows: pl.DataFrame, targets: Sequence[Target]) -> int:
     """Number of lines that were late by over 5 % of the shortest response limit; without such a limit, by over 1 ms.
 
-    Where nearly all lines are slower than that limit even without their lateness, it decides nothing, and 1 ms counts:
-    no driver is in time for a limit of a microsecond, which no system meets.
+    Where nearly all lines are slower than that limit even without their lateness, it decides nothing, and 1 ms counts.
+    No driver is in time for a limit of a microsecond, which no system meets.
     """
     limits_ns = [1e9 * target.limit for target in targets if target.share is not None or target.measure == "mean"]
     most_ns = LATENESS_SHARE_OF_TARGET * min(limits_ns) if limits_ns else MOST_P99_LATENESS_NS

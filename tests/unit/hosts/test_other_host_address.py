@@ -127,7 +127,7 @@ Offending ED25519 key in /root/.ssh/known_hosts:1
 Host key for login1 has changed and you have requested strict checking.
 Host key verification failed.
 """
-"""What OpenSSH 9.2 prints."""
+"""The message of OpenSSH 9.2."""
 
 
 def test_text_from_another_host_cannot_steer_a_terminal() -> None:
