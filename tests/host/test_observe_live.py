@@ -295,6 +295,7 @@ def test_a_load_that_loadgo_drives_is_seen_as_its_own_records_have_it(tmp_path: 
     assert sum(use.cpu_ns or 0 for use in seen) / len(seen) == pytest.approx(mean_cpu_ns, rel=0.1)
     mean_faults = sum(rows["faults_minor"]) / len(rows)
     assert sum(use.faults_minor or 0 for use in seen) / len(seen) == pytest.approx(mean_faults, rel=0.1)
-    think_ns = [use.think_ns for use in seen if use.think_ns is not None]
-    assert len(think_ns) == 8
-    assert min(think_ns) >= 0.39e9  # on a busy host the driver may be late, and never early
+    observed_ns = [use.think_ns for use in seen if use.think_ns is not None]
+    assert len(observed_ns) == 8
+    drawn_ns = sum(rows["think_ns"])  # the first one of each user is a part of a think time
+    assert sum(observed_ns) >= 0.9 * drawn_ns  # the driver may be late, and is never early
