@@ -8,7 +8,7 @@ from loadgo.running.prepared import RunSettings
 from loadgo.sizing import trial_log
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.capacity import assemble_capacity, search_goal
-from loadgo.sizing.chart_data import missing_in_words, response_curve
+from loadgo.sizing.chart_data import missing_in_words, model_curve, response_curve
 from loadgo.sizing.document import capacity_document
 from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.limiting import limiting_resource
@@ -134,13 +134,14 @@ def test_a_model_that_misses_what_was_measured_is_not_drawn() -> None:
     names = {point["what"] for point in response_curve(capacity, 1.0)}
     assert "scalability law" in names
     models = tuple(
-        replace(model, response_miss=replace(model.response_miss, response=-0.64))
+        replace(model, response_miss=replace(model.response_miss, response=0.64))
         if model.name == "scalability law" and model.response_miss
         else model
         for model in capacity.models.models
     )
     wrong = replace(capacity, models=replace(capacity.models, scalability=models[-1]))
     assert {point["what"] for point in response_curve(wrong, 1.0)} == names - {"scalability law"}
+    assert {point["what"] for point in model_curve(wrong, lambda at: at.throughput)} == names - {"scalability law"}
     assert missing_in_words(wrong) == "The curve of scalability law is left out: it misses a measured mean by 64 %."
 
 
