@@ -215,7 +215,9 @@ def test_a_model_that_misses_a_measured_point_by_far_is_not_drawn_and_tells_no_c
     assert found.mean_values.largest_response_miss > MOST_RESPONSE_MISS
     assert (found.drawn, found.drawn_bounds) == ((), ())
     (note,) = [note for note in found.notes if note.startswith("The mean values and the bounds are not drawn")]
-    assert f"with 1 user the model's mean response is {digits(1 + found.mean_values.largest_response_miss)} times" in note
+    assert (
+        f"with 1 user the model's mean response is {digits(1 + found.mean_values.largest_response_miss)} times" in note
+    )
     capacity = capacity_of([alone, crowded])
     assert {row["what"] for row in model_curve(capacity, lambda at: at.throughput)} == set()
     assert rows_by_name(table_titled(capacity, "Capacity by"))["mean values"][0] == NOT_MEASURED

@@ -93,7 +93,7 @@ def test_where_the_driver_was_late_another_machine_is_advised_and_the_trust_is_n
     assert capacity.in_words.endswith(LATE_DRIVER_REMEDY)
     assert capacity.narrowing is None
     trust = capacity_document(capacity).trust
-    assert trust.startswith("moderate: with ")
+    assert trust.startswith("Trust: moderate: with ")
     assert "no trial was valid" in trust
     assert "All " not in trust
 

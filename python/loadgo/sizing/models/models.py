@@ -203,7 +203,9 @@ def _above_bounds_note(grid: Sequence[int], basis: ModelBasis, law: FittedLaw | 
 def _wrong_note(model: CapacityModel) -> str:
     """The sentence on a model that is not drawn."""
     users = people(model.response_miss.users) if model.response_miss else ""
-    miss = f"with {users} the model's mean response is {digits(1.0 + model.largest_response_miss)} times the measured one"
+    miss = (
+        f"with {users} the model's mean response is {digits(1.0 + model.largest_response_miss)} times the measured one"
+    )
     if model.name == "scalability law":
         return f"The scalability law is not drawn, and tells no capacity: {miss}."
     return (
