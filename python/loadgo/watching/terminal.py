@@ -116,11 +116,10 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
 
 def _judged(window: WatchWindow, context: ScreenContext) -> tuple[str, str]:
     """The answer and its kind. That of a part of a finished run names the part first, and is never a good one."""
-    sentence = answer(window, context.target_ns)
+    sentence, kind = answer(window, context.target_ns), answer_kind(window, context.target_ns)
     if not context.part:
-        return sentence, answer_kind(sentence)
+        return sentence, kind
     whole = "" if context.whole_p90_ns is None else f"; over the whole run the p90 is {duration(context.whole_p90_ns)}"
-    kind = answer_kind(sentence)
     return f"{context.part}{whole}. {sentence}", "plain answer" if kind == "good answer" else kind
 
 

@@ -22,6 +22,7 @@ from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
 from loadgo.sizing.tables import standing_cell
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial
+from loadgo.sizing.validity import Invalidity
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exact, exacts
 from support.made_knobs import made_knob_capacity
@@ -100,7 +101,8 @@ def test_where_the_driver_was_late_another_machine_is_advised_and_the_trust_is_n
 
 def test_more_trials_are_not_advised_where_they_would_not_help() -> None:
     held = Undecided(15, None, "", 0.95)
-    late, lost = made_trial(25, 40, 0.0, 1, why=LATE), made_trial(25, 40, 0.0, 1, why="5 records were lost of 40")
+    late = made_trial(25, 40, 0.0, 1, why=LATE)
+    lost = replace(late, invalidity=Invalidity("5 records were lost of 40"))
     assert remedy_of(held, [late], None) == LATE_DRIVER_REMEDY
     assert remedy_of(held, [late, lost], None) == ""
     assert remedy_of(replace(held, high=20), [late], None) == ""
