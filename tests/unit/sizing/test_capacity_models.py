@@ -13,9 +13,8 @@ from loadgo.sizing.models.basis import apportion_users
 from loadgo.sizing.models.demands import Demand, demands_of, saturation_users
 from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.models.models import MOST_RESPONSE_MISS, Models, models_of
-from loadgo.theory.networks import Class as Population
-from loadgo.theory.networks import Station
-from loadgo.theory.populations import populations
+from loadgo.theory.populations import Class as Population
+from loadgo.theory.populations import Station, populations
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import (
     BUSY,

@@ -21,9 +21,8 @@ from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity, Neighbours
 from loadgo.sizing.site import prepare_site
 from loadgo.sizing.tables import has_value, slow_heading, value_cell
-from loadgo.theory.networks import Class as Population
-from loadgo.theory.networks import Station
-from loadgo.theory.populations import populations
+from loadgo.theory.populations import Class as Population
+from loadgo.theory.populations import Station, populations
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 
