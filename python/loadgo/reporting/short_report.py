@@ -9,8 +9,7 @@ from loadgo.documents.table import Table
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
-from loadgo.reporting.driver_table import DRIVERS_TABLE
-from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
+from loadgo.reporting.host_table import DRIVERS_TABLE, HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.limit_table import LIMITS_TABLE
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE

@@ -17,6 +17,7 @@ from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.kept_connections import keep_connections
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
+from loadgo.running.run import texts_of
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
@@ -26,7 +27,7 @@ from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of, remedy_of
 from loadgo.sizing.neighbours import neighbours_of
-from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
+from loadgo.sizing.options import SearchOptions, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.quiet_host import with_quiet_capacity

@@ -16,7 +16,6 @@ from loadgo.notation.figures import (
     money,
     rates_in_one_unit,
     seconds,
-    seconds_in_one_unit,
     share,
 )
 from loadgo.stats.resample import FEWEST_UNITS
@@ -29,7 +28,7 @@ from loadgo.transfers.remedies import BASE_METHODS, Saving, savings
 from loadgo.transfers.rounds import by_method_and_end, median_rows
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD, Row
 from loadgo.transfers.transfer import Transferred
-from loadgo.transfers.words import between, how_many
+from loadgo.transfers.words import between, how_many, time_column
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -121,11 +120,11 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
         "Time and bytes, in the columns of RFC 392",
         (
             Column("method", tuple(_end_name(row) for row in rows)),
-            _time_column("real", [row.real_s for row in rows]),
-            _time_column("CPU", [row.cpu_s for row in rows]),
+            time_column("real", [row.real_s for row in rows]),
+            time_column("CPU", [row.cpu_s for row in rows]),
             Column("bytes", _cells(rows, lambda row: f"{row.bytes:,}"), spare=1),
             _rate_column([row.bits_per_s for row in rows]),
-            _time_column("CPU per bit", [row.cpu_s_per_bit for row in rows]),
+            time_column("CPU per bit", [row.cpu_s_per_bit for row in rows]),
             Column("load", _cells(rows, lambda row: f"{row.load_5min:.2f}"), spare=2),
         ),
         foot=_row_order(rows),
@@ -135,12 +134,6 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
 def _row_order(rows: Sequence[Row]) -> str:
     first = "sender" if rows and rows[0].direction == "s" else "receiver"
     return f"In the order in which the methods ran; of each method the {first} first."
-
-
-def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
-    """A column of spans in one unit, which its heading names."""
-    unit, cells = seconds_in_one_unit(spans_s)
-    return Column(f"{heading}, {unit}", cells)
 
 
 def _rate_column(bits_per_s: Sequence[float | None]) -> Column:
@@ -153,8 +146,8 @@ def _used_table(rows: Sequence[Row]) -> Table:
         "What else each end used",
         (
             Column("method", tuple(_end_name(row) for row in rows)),
-            _time_column("user", [row.user_s for row in rows]),
-            _time_column("system", [row.system_s for row in rows]),
+            time_column("user", [row.user_s for row in rows]),
+            time_column("system", [row.system_s for row in rows]),
             Column("interrupts", _cells(rows, _interrupts_cell), spare=1),
             Column("calls", _cells(rows, lambda row: f"{row.calls:,}")),
             Column("messages", _cells(rows, lambda row: f"{row.messages:,}"), spare=2),
