@@ -18,8 +18,8 @@ from loadgo.reporting.processor_time_words import (
     COVERAGE_LABEL,
     PROCESSORS_LABEL,
     SUMS_LABEL,
+    breakdown_not_metered,
     covers_far_less_or_more,
-    not_apart,
     owners_line,
     without_load,
 )
@@ -250,7 +250,7 @@ def _limits(summary: Summary, view: View) -> list[Note]:
     notes = [note for note in summary.notes if note not in of_usage]
     if of_usage and _lacks_usage(summary):
         notes.append("Not all usage was measured: the full report says what is missing, and why.")
-    notes += [line] if (line := not_apart(summary)) and view.by is not None else []
+    notes += [line] if (line := breakdown_not_metered(summary)) and view.by is not None else []
     return [("Note", note) for note in notes]
 
 
