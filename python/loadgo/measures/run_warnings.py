@@ -248,7 +248,8 @@ def warnings_of_runs(
     warnings, said = [], set[str]()
     for text, which in names_by_warning.items():
         finding, _, advice = text.partition(". ")
-        warnings.append(f"{_listed(which)}: {f'{finding}.' if advice and advice in said else text}")
+        shown = f"{finding}." if advice and advice in said else text
+        warnings.append(f"{in_words(list(dict.fromkeys(which)), _NAMED_RUNS)}: {shown}")
         said.add(advice)
     return warnings
 
@@ -383,9 +384,3 @@ def _not_found_counts(rows: pl.DataFrame) -> dict[str, int]:
     missing = rows.filter(pl.col("exit_status") == NOT_FOUND_STATUS)
     by_command = missing.group_by(pl.col("command").cast(pl.String)).agg(pl.col("line").min(), pl.len())
     return {str(name): int(count) for name, _, count in by_command.sort("line").iter_rows()}
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = list(dict.fromkeys(names))
-    more = [f"{len(shown) - _NAMED_RUNS} more"] if len(shown) > _NAMED_RUNS else []
-    return in_words([*shown[:_NAMED_RUNS], *more])

@@ -148,13 +148,13 @@ class _RunningExperiment:
     run_progress: ReportProgress | None
     sudo: bool
     reference: ReferenceWork | None = None
-    began: float = field(default_factory=time.monotonic)
     attempts: int = 0
     """Number of pairs that were begun."""
     firsts: list[Letter] = field(default_factory=list)
     """The variants that begin the next pairs, the next one last."""
 
     def __post_init__(self) -> None:
+        self.began = time.monotonic()
         self.order = random.Random(self.experiment.load.seed)
 
     def all_pairs(self) -> Experiment:

@@ -146,11 +146,9 @@ def _predictions(reproduced: ReproducedDocument) -> str:
     if held == judged:
         return _all_hold(held, [reproduced])
     failing = failing_figures(reproduced)
-    more = [f"{len(failing) - _NAMED_FIGURES} more"] if len(failing) > _NAMED_FIGURES else []
-    listed = in_words([*failing[:_NAMED_FIGURES], *more])
     return _clauses(
         f"{held} of {judged} predictions hold{_tolerances([reproduced])}",
-        f"{listed} fail{'s' if len(failing) == 1 else ''}" if failing else "",
+        f"{in_words(failing, _NAMED_FIGURES)} fail{'s' if len(failing) == 1 else ''}" if failing else "",
         _cause_counts([reproduced]) if failed > reproduced.unexplained else "",
         _one_run_clause(reproduced.count),
     )
@@ -170,7 +168,6 @@ def _one_run_clause(count: Callable[..., int]) -> str:
 
 
 def _clauses(*clauses: str) -> str:
-    """A sentence of these clauses, without the empty ones."""
     return f"{'; '.join(filter(None, clauses))}."
 
 

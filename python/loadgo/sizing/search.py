@@ -29,7 +29,15 @@ from loadgo.sizing.outcomes import (
     Undecided,
 )
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
-from loadgo.sizing.standing import RANGE_CONFIDENCES, excess_with, known_range, target_standing
+from loadgo.sizing.standing import (
+    RANGE_CONFIDENCES,
+    excess_with,
+    known_range,
+    measured_excess,
+    target_standing,
+    trials_with,
+    worst_target,
+)
 from loadgo.sizing.trials import CapacityTrial
 
 FIRST_TRIAL_INTERACTIONS = 60
@@ -90,15 +98,6 @@ def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int =
     return _search_inwards(trials, goal, bracket)
 
 
-def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
-    """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 if it is not known."""
-    same_users = _trials_with(users, trials)
-    if not any(trial.tallies[target_index].numerators.any() for trial in same_users):
-        return -math.inf
-    excess = excess_with(target_index, same_users, goal)
-    return 0.0 if excess is None else excess.value
-
-
 def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     tried = sorted({trial.users for trial in trials})
     stands = {users: target_standing(users, trials, goal) for users in tried}
@@ -109,18 +108,7 @@ def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     missed = min((users for users in all_missed if users > least_missed), default=None)
     too_few = goal.fewest_users - 1
     met = max((users for users in all_met if users < min(all_missed, default=math.inf)), default=too_few)
-    return _UserBracket(met, missed, _worst_target(missed or max(tried), trials, goal))
-
-
-def _worst_target(users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> int:
-    """The index of the ceiling with the largest excess with `users` users."""
-    same_users = _trials_with(users, trials)
-    values = {
-        target_index: excess.value
-        for target_index in goal.ceilings
-        if (excess := excess_with(target_index, same_users, goal))
-    }
-    return max(values, key=values.__getitem__) if values else goal.ceilings[0]
+    return _UserBracket(met, missed, worst_target(missed or max(tried), trials, goal))
 
 
 def _longer_trial(
@@ -143,9 +131,7 @@ def _search_upwards(
         if not is_open:
             return EveryNumberMeets(most_tried)
         return _longer_trial(most_tried, trials, goal, known_range(trials, goal, _NEAR_LIMIT_REASON))
-    largest_excess = max(
-        (_measured_excess(ceiling, most_tried, trials, goal) for ceiling in goal.ceilings), default=0.0
-    )
+    largest_excess = max((measured_excess(ceiling, most_tried, trials, goal) for ceiling in goal.ceilings), default=0.0)
     if is_open and largest_excess > 0 and most_tried == goal.fewest_users:
         who = "one user alone is" if most_tried == 1 else f"{most_tried:,} users, the fewest, are"
         reason = f"{who} too close to the limit of a target"
@@ -240,7 +226,7 @@ def _is_denied_by_jump(
     is_jump = bracket.missed is not None and bracket.missed - bracket.met == 1
     if goal.live or bracket.met < goal.fewest_users or not (is_jump or crossing.users < bracket.met):
         return False
-    excesses = [_measured_excess(target_index, bracket.met, trials, goal) for target_index in goal.ceilings]
+    excesses = [measured_excess(target_index, bracket.met, trials, goal) for target_index in goal.ceilings]
     return all(excess < -MOST_LINE_EXCESS_LOGITS for excess in excesses)
 
 
@@ -254,8 +240,8 @@ def _was_decided_before(trials: Sequence[CapacityTrial], goal: SearchGoal) -> bo
 def _interpolated_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> float:
     """The number of users with an excess of 0 on a line between the ends of the bracket, some way from both ends."""
     low, high = bracket.met, bracket.missed or goal.max_users
-    below = excess_with(bracket.binding, _trials_with(low, trials), goal)
-    above = excess_with(bracket.binding, _trials_with(high, trials), goal)
+    below = excess_with(bracket.binding, trials_with(low, trials), goal)
+    above = excess_with(bracket.binding, trials_with(high, trials), goal)
     share = 0.5
     if below is not None and above is not None and math.isfinite(below.value) and above.value > below.value:
         share = -below.value / (above.value - below.value)
@@ -289,17 +275,13 @@ def _search_between(
     return _longer_trial(next_users, trials, goal, undecided)
 
 
-def _trials_with(users: int, trials: Sequence[CapacityTrial]) -> list[CapacityTrial]:
-    return [trial for trial in trials if trial.users == users]
-
-
 def _interactions_with(users: int, trials: Sequence[CapacityTrial]) -> int:
-    return sum(trial.counted for trial in _trials_with(users, trials))
+    return sum(trial.counted for trial in trials_with(users, trials))
 
 
 def _unconfirmed_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
     """An end of the bracket that only one trial on a shared host supports; 0 without such an end."""
-    counts = {users: len(_trials_with(users, trials)) for users in (bracket.missed or 0, bracket.met)}
+    counts = {users: len(trials_with(users, trials)) for users in (bracket.missed or 0, bracket.met)}
     return next((users for users, count in counts.items() if goal.live and users and count == 1), 0)
 
 
@@ -313,7 +295,7 @@ def _decide_adjacent(
     """
     assert bracket.missed is not None
     tried = {trial.users for trial in trials if not trial.refused}
-    values = {users: _measured_excess(bracket.binding, users, trials, goal) for users in tried}
+    values = {users: measured_excess(bracket.binding, users, trials, goal) for users in tried}
     low = min([bracket.met, *(users - 1 for users, value in values.items() if value > 0)])
     high = max([bracket.met, *(users for users, value in values.items() if value < 0)])
     if high - low <= _wanted_width(bracket.met, goal):
