@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from loadgo.notation.figures import as_code, capitalized, counted, money, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
@@ -24,9 +23,6 @@ from loadgo.sizing.outcomes import (
 )
 from loadgo.sizing.results import Neighbours, Saturation, SearchEnd, headline_and_explanation
 from loadgo.stats.student import INTERVAL_CONFIDENCE
-
-if TYPE_CHECKING:
-    from loadgo.sizing.models.models import Models
 
 
 @dataclass(frozen=True)
@@ -180,7 +176,21 @@ def _met_in_words(users: int, points: Sequence[LoadPoint]) -> str:
 def _none_meets_in_words(target: Target, points: Sequence[LoadPoint], goal: SearchGoal) -> str:
     measured = _measured_in_words(goal.fewest_users, points)
     number_of_users = "number of users" if goal.fewest_users == 1 else f"number from {people(goal.fewest_users)} on"
-    return f"No {number_of_users} meets {target.text}{': ' if measured else ''}{measured}.{_fewer_in_words(goal)}"
+    alone = _alone_in_words(target) if measured and goal.fewest_users == 1 else ""
+    return (
+        f"No {number_of_users} meets {target.text}{': ' if measured else ''}{measured}.{alone}{_fewer_in_words(goal)}"
+    )
+
+
+def _alone_in_words(target: Target) -> str:
+    """A sentence on a time that one user alone does not meet, with the remedy; empty for any other measure."""
+    if target.share is None and target.measure != "mean":
+        return ""
+    what = as_code(target.command) if target.command else "an interaction"
+    return (
+        f" One user waits for no other, so the target cannot be met here: set its limit above what {what} takes alone, "
+        "or make what is typed faster."
+    )
 
 
 def _fewer_in_words(goal: SearchGoal) -> str:
@@ -241,13 +251,6 @@ def _contradiction_in_words(points: Sequence[LoadPoint]) -> str:
         f"the trials contradict each other (with {people(round(fewest_missed))} a target is missed, with "
         f"{people(most_met)} all are met)"
     )
-
-
-def first_saturation(models: Models | None) -> Saturation | None:
-    """The resource that is saturated first, from the models; None where they have no resource."""
-    if models is None or models.saturates is None or models.saturation_users is None:
-        return None
-    return Saturation(models.saturates, models.saturation_users)
 
 
 def _unmet_floor(users: int, points: Sequence[LoadPoint]) -> TargetVerdict | None:

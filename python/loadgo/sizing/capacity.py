@@ -19,10 +19,11 @@ from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
 from loadgo.running.run import texts_of
 from loadgo.running.stopping import catch_stop_signals
-from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
+from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.knobs.knob import parse_class_limits
+from loadgo.sizing.limiting import first_saturation
 from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of, remedy_of
