@@ -27,7 +27,7 @@ def capacity_of(
         answer=34,
         interval=(33, 35),
         confidence=0.95,
-        headline="central-server.toml holds 34 users (33 to 35): p90 < 5s decides.",
+        in_words="central-server.toml holds 34 users (33 to 35): p90 < 5s decides.",
         binding=targets[0],
         saturates_first=Saturation("processors", 37.3),
         points=shown,

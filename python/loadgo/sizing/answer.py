@@ -21,7 +21,7 @@ from loadgo.sizing.outcomes import (
     SearchOutcome,
     Undecided,
 )
-from loadgo.sizing.results import Neighbours, Saturation, SearchEnd, headline_and_explanation
+from loadgo.sizing.results import Neighbours, Saturation, SearchEnd
 from loadgo.stats.student import INTERVAL_CONFIDENCE
 
 
@@ -45,7 +45,7 @@ class CapacityAnswer:
     @property
     def in_words(self) -> str:
         """The headline, and the explanation in a line of its own."""
-        return headline_and_explanation(self.headline, self.explanation)
+        return "\n".join(filter(None, (self.headline, self.explanation)))
 
 
 @dataclass(frozen=True)

@@ -122,8 +122,8 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """
     confidence: float
     """The confidence of the interval; 0 where its ends follow from the measured figures alone."""
-    headline: str
-    """The answer in words."""
+    in_words: str
+    """The answer, and below it, after a line break, what decides it and what remains uncertain."""
     binding: Target | None
     """The target that is missed first as users are added; None without such a target."""
     saturates_first: Saturation | None
@@ -161,22 +161,20 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """The settings of the search that replace the script's or the machine's, in words: `limit cpus=0.5`."""
     narrowing: Narrowing | None = None
     """Trials that would narrow the answer; None where it is narrow enough, or where more trials would not help."""
-    explanation: str = ""
-    """Sentences on what decides the answer and what remains uncertain; may be empty."""
     has_cost: bool = False
-    """Whether the headline names the cost of a user's hour."""
+    """Whether the answer names the cost of a user's hour."""
 
     @property
-    def in_words(self) -> str:
-        """The answer, and below it, after a line break, what decides it and what remains uncertain."""
-        return headline_and_explanation(self.headline, self.explanation)
+    def headline(self) -> str:
+        """The answer in words, without what explains it."""
+        return self.in_words.partition("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        """Sentences on what decides the answer and what remains uncertain; may be empty."""
+        return self.in_words.partition("\n")[2]
 
     @property
     def bad(self) -> bool:
         """Whether no number of users meets the targets, or the search left it undecided."""
         return self.end in ("no number", "contradiction", "open") or (self.end == "stopped" and not self.answer)
-
-
-def headline_and_explanation(headline: str, explanation: str) -> str:
-    """An answer with its explanation in a line of its own; without it, the answer alone."""
-    return "\n".join(filter(None, (headline, explanation)))

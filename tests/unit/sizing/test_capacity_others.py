@@ -162,9 +162,8 @@ def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: CapacityFound 
     points = [on_busy_host(users, share) for users, share in zip(USERS, shares, strict=True)]
     neighbours = neighbours_of([made_trial(10, 100, 0.1, 1, others=share) for share in shares])
     made = replace(capacity_of(points), neighbours=neighbours, on="here")
-    answer = answer_of(outcome, points, WANTED, AnswerContext(neighbours=neighbours))
-    shown = replace(made, headline=answer.headline, explanation=answer.explanation)
-    text = " ".join(shown.report(width=120).split())
+    words = answer_of(outcome, points, WANTED, AnswerContext(neighbours=neighbours)).in_words
+    text = " ".join(replace(made, in_words=words).report(width=120).split())
     assert "60.0 % of its processors' time over all trials (50.0 % to 70.0 % from trial to trial)." in text
     assert text.count("search again when it is quiet") == text.count("50.0 % to 70.0 %") == 1, "each stood there twice"
     some = [made_trial(10, 100, 0.1, 1, others=share) for share in (0.04, 0.08)]

@@ -134,7 +134,7 @@ def test_a_search_without_a_point_has_an_answer_and_nothing_else() -> None:
         interval=None,
         binding=None,
         saturates_first=None,
-        headline="Stopped.",
+        in_words="Stopped.",
     )
     for form in DOCUMENT_FORMATS:
         assert "Stopped." in stopped.report(form)
