@@ -7,7 +7,16 @@ from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, counted, duration, joined, number, people, plain, seconds, share
-from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, SourceRead, ThinkTimes, UserGroup
+from loadgo.observation.results import (
+    KnownFigure,
+    Observation,
+    ObservedCommand,
+    SourceRead,
+    ThinkTimes,
+    TypingTimes,
+    UserGroup,
+)
+from loadgo.observation.source_files import SourceKind
 from loadgo.observation.stand_in_jobs import StandInJob
 
 FEWEST_SESSIONS = 10
@@ -15,9 +24,18 @@ FEWEST_SESSIONS = 10
 _COARSE_SHARE = 0.1
 """Processor time that rounding may have hidden is a reason for doubt from this share on."""
 _FIGURE_CHARS = 32
+_RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
+    "process accounting": ("process", "processes", "the others are shells, or the notes name them"),
+    "shell history": ("timed line", "timed lines", ""),
+    "sudo I/O log": ("session of sudo", "sessions of sudo", ""),
+    "tlog recording": ("message", "messages", ""),
+    "audit log": ("program", "programs", "the others were started by commands, or the notes name them"),
+    "atuin history": ("line", "lines", ""),
+}
+"""What a record of each kind is, and what the records are that are no commands."""
 
 JSON_KEYS: Keys = {
-    Observation: "path name sources people sessions span_s division groups commands think known notes warnings",
+    Observation: "path name sources people sessions span_s division groups commands think typing known notes warnings",
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns",
     ObservedCommand: (
@@ -25,6 +43,7 @@ JSON_KEYS: Keys = {
     ),
     StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
     ThinkTimes: "law measured mean_ns absences is_upper_bound",
+    TypingTimes: "measured keys mean_ns",
     KnownFigure: "figure source remark",
 }
 
@@ -70,11 +89,11 @@ def _commands(observation: Observation) -> int:
 
 
 def _source_line(source: SourceRead, commands: int) -> str:
-    unit = "process" if source.kind == "process accounting" else "timed line"
-    plural = f"{number(source.records)} {unit}{'' if source.records == 1 else 'es' if unit == 'process' else 's'}"
-    if source.kind == "process accounting" and source.records != commands:
-        plural += f", of which {number(commands)} are commands; the others are shells, or the notes name them"
-    return f"The {source.use} are from {source.kind}: {plural}."
+    one, many, rest = _RECORD_WORDS[source.kind]
+    counted_records = f"{number(source.records)} {one if source.records == 1 else many}"
+    if source.use == "commands" and source.records != commands:
+        counted_records += f", of which {number(commands)} are commands; {rest}" if rest else ""
+    return f"The {source.use} are from {source.kind}: {counted_records}."
 
 
 def _trust(observation: Observation) -> str:
