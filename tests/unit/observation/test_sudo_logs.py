@@ -36,6 +36,11 @@ def test_lines_of_a_shell_have_its_name_and_their_times(tmp_path: Path, is_packe
     assert not observation.warnings
 
 
+def test_lines_that_a_key_recalled_have_the_shells_name_too(tmp_path: Path) -> None:
+    written_sudo_log(tmp_path / "io", terminal_session(["\x1b[A", "gi\t", "ls"]))
+    assert runs(loadgo.observe(tmp_path / "io")) == {"bash": 3}
+
+
 def test_the_script_types_a_stand_in_as_long_as_the_lines_took(tmp_path: Path) -> None:
     written_sudo_log(tmp_path / "io", terminal_session(["ls"] * 9))
     observation = loadgo.observe(tmp_path / "io")

@@ -29,6 +29,8 @@ _MOST_READ_BYTES = 4096
 _MOST_TEXT_BYTES = 256
 _LATEST_NS = 1 << 62
 _COLUMNS = ("timestamp", "duration", "command", "session", "hostname")
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
+"""Errors of a damaged file: SQLite's, and that its words about it are no text."""
 _STEPS_BETWEEN_CHECKS = 100_000
 _MOST_CHECKS = 100_000
 """Bounds the work of one query: 10,000,000,000 steps of SQLite's machine, some minutes."""
@@ -56,12 +58,12 @@ def read_atuin(source: SourceFile) -> LogRead:
             _check_table(source, connection)
             try:
                 _read_rows(connection, totals)
-            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-                losses.append(f"is damaged behind row {totals.rows:,} ({_first_words(error)}); the rest is not read.")
-    except sqlite3.Error as error:
+            except _DAMAGE as error:
+                losses.append(f"is damaged behind row {totals.rows:,} ({_error_name(error)}); the rest is not read.")
+    except _DAMAGE as error:
         raise Refused(
-            f"{source.name} cannot be read as a database of SQLite ({_first_words(error)}): copy it with its file -wal"
-        ) from error
+            f"{source.name} cannot be read as a database of SQLite ({_error_name(error)}): copy it with its file -wal"
+        ) from None
     if not totals.limit.commands:
         raise Refused(f"{source.name}: none of its {totals.rows:,} rows is a line with a time and a duration")
     sessions, pauses, steps = _sessions(totals)
@@ -84,9 +86,9 @@ def read_atuin(source: SourceFile) -> LogRead:
     )
 
 
-def _first_words(error: Exception) -> str:
-    """SQLite's own words, which have no values of the file."""
-    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error).partition(":")[0][:80]
+def _error_name(error: Exception) -> str:
+    """SQLite's name of an error. Its words may have bytes of the file, which may have been typed."""
+    return getattr(error, "sqlite_errorname", "no text")
 
 
 def _connected(source: SourceFile) -> sqlite3.Connection:

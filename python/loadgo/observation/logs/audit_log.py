@@ -32,12 +32,24 @@ _MOST_PROGRAM_BYTES = 256
 _RECORD_HEAD = re.compile(rb"(?:node=(\S{1,255}) )?type=([A-Z0-9_]{1,40}) msg=audit\((\d{1,11})\.(\d{3}):(\d{1,20})\):")
 _BEGINNINGS = (b"SYSTEM_BOOT", b"DAEMON_START")
 """Records after which numbers of sessions and processes may be used again."""
+_PASSED_RECORDS = tuple(f"type={kind} msg=audit(".encode() for kind in ("PATH", "CWD", "PROCTITLE", "EOE"))
+"""The beginnings of the most frequent records that have nothing to read."""
 _ENRICHED_MARK = b"\x1d"
 """Behind it stand names of accounts, in the format ENRICHED."""
 _UNSET_NUMBER = "4294967295"
 _NO_TERMINAL = b"(none)"
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2})+\Z")
 _ACCOUNT = re.compile(r"\d{1,10}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class _SystemCall:
+    """A record SYSCALL whose EXECVE may follow."""
+
+    record: bytes
+    at_ns: int
+    place: int
+    """Its first byte in the log."""
 
 
 @dataclass
@@ -60,9 +72,12 @@ class _Totals:
 def read_audit_log(source: SourceFile) -> LogRead:
     """Reads a log in the format RAW or ENRICHED. Raises `Refused` if no program began in it, or if most is damaged."""
     totals = _Totals(CommandLimit(source.name))
-    waiting: dict[tuple[bytes, bytes], tuple[bytes, int]] = {}
+    waiting: dict[tuple[bytes, bytes], _SystemCall] = {}
     terminals: dict[tuple[bytes, bytes, bytes], AuditTerminal] = {}
     for place, line in byte_lines(source, _MOST_LINE_BYTES):
+        if line.startswith(_PASSED_RECORDS):
+            totals.records += 1
+            continue
         head = _RECORD_HEAD.match(line)
         if head is None:
             _count_damage(totals, place, line)
@@ -70,7 +85,8 @@ def read_audit_log(source: SourceFile) -> LogRead:
         totals.records += 1
         kind, number = head[2], (head[1] or b"", head[5])
         if kind == b"SYSCALL":
-            waiting[number] = (line[head.end() :], int(head[3]) * 1_000_000_000 + int(head[4]) * 1_000_000)
+            at_ns = int(head[3]) * 1_000_000_000 + int(head[4]) * 1_000_000
+            waiting[number] = _SystemCall(line[head.end() :], at_ns, place)
             if len(waiting) > _MOST_WAITING_CALLS:
                 del waiting[next(iter(waiting))]
         elif kind == b"EXECVE" and b" argc=" in line:  # further parts of long arguments have none
@@ -78,7 +94,7 @@ def read_audit_log(source: SourceFile) -> LogRead:
             if call is None:
                 totals.unmatched += 1
             else:
-                _start(_fields(call[0]), call[1], number[0], terminals, totals)
+                _start(call, number[0], terminals, totals)
         elif kind in _BEGINNINGS:
             for key in [key for key in terminals if key[0] == number[0]]:
                 _close(terminals.pop(key), totals)
@@ -144,14 +160,14 @@ def _fields(record: bytes) -> dict[bytes, bytes]:
 
 
 def _start(
-    fields: dict[bytes, bytes],
-    at_ns: int,
+    call: _SystemCall,
     node: bytes,
     terminals: dict[tuple[bytes, bytes, bytes], AuditTerminal],
     totals: _Totals,
 ) -> None:
     """Gives a program that began to its terminal."""
     totals.starts += 1
+    fields, at_ns = _fields(call.record), call.at_ns
     terminal_name = fields.get(b"tty", _NO_TERMINAL)
     if fields.get(b"success") == b"no":
         totals.failed += 1
@@ -161,7 +177,7 @@ def _start(
         return
     program = _program(fields, at_ns)
     if program is None:
-        totals.damaged += 1
+        _count_damage(totals, call.place, call.record)
         return
     key = (node, fields.get(b"ses", b""), terminal_name)
     terminal = terminals.pop(key, None)

@@ -69,7 +69,8 @@ class KeystrokeReader:
     """Reads one terminal's keys and output in the order of their times, which count from the session's beginning."""
 
     limit: CommandLimit
-    name_of_line: NameOfLine
+    name_of_line: NameOfLine | str
+    """The function to a line's name, or the name of all lines, which are not looked at then."""
     commands: list[LoggedCommand] = field(default_factory=list)
     think_ns: list[int] = field(default_factory=list)
     absences: int = 0
@@ -170,6 +171,8 @@ class KeystrokeReader:
 
     def _name(self, line: _Line) -> str:
         """The name of the line's program. What the terminal did not echo may be a secret, and is not looked at."""
+        if isinstance(self.name_of_line, str):
+            return self.name_of_line
         word = bytes(line.typed).split(maxsplit=1)[:1]
         if line.is_edited or not word or word[0] not in _ESCAPE_SEQUENCE.sub(b"", bytes(line.echo)):
             return OTHER_NAME

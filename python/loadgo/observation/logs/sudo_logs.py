@@ -155,7 +155,7 @@ def _read_session(folder: Path, root: Path, totals: _Totals) -> None:
     if description is None:
         totals.add_damage(f"{place} has no description that can be read")
         return
-    reader = KeystrokeReader(totals.limit, lambda _: description.program)
+    reader = KeystrokeReader(totals.limit, description.program)
     at_ns, damaged_before = 0, totals.damaged
     with ExitStack() as files:
         try:
