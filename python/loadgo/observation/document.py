@@ -6,8 +6,20 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, joined, number, people, plain, seconds, share
+from loadgo.notation.figures import (
+    NOT_MEASURED,
+    counted,
+    digits,
+    duration,
+    joined,
+    number,
+    people,
+    plain,
+    seconds,
+    share,
+)
 from loadgo.observation.results import (
+    HourOfDay,
     KnownFigure,
     Observation,
     ObservedCommand,
@@ -35,7 +47,9 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 """What a record of each kind is, and what the records are that are no commands."""
 
 JSON_KEYS: Keys = {
-    Observation: "path name sources people sessions span_s division groups commands think typing known notes warnings",
+    Observation: (
+        "path name sources people sessions span_s division groups commands think typing hours known notes warnings"
+    ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns",
     ObservedCommand: (
@@ -44,6 +58,7 @@ JSON_KEYS: Keys = {
     StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
     ThinkTimes: "law measured mean_ns absences is_upper_bound",
     TypingTimes: "measured keys mean_ns",
+    HourOfDay: "hour observed_hours begun_per_hour open_at_once",
     KnownFigure: "figure source remark",
 }
 
@@ -61,7 +76,12 @@ def observation_document(observation: Observation) -> Document:
         trust=_trust(observation),
         warnings=observation.warnings,
         about=tuple(_source_line(source, _commands(observation)) for source in observation.sources),
-        sections=(_group_table(observation), _command_table(observation), _known_table(observation)),
+        sections=(
+            _group_table(observation),
+            _command_table(observation),
+            *([_hour_table(observation.hours)] if observation.hours else []),
+            _known_table(observation),
+        ),
         notes=tuple(("Left out", text) for text in observation.notes),
     )
 
@@ -177,6 +197,16 @@ def _cpu_p90(row: ObservedCommand) -> str:
     if row.cpu_p90_ns == 0 and row.cpu_most_ns:
         return f"< {duration(row.cpu_most_ns - (row.cpu_ns or 0))}"
     return duration(row.cpu_p90_ns)
+
+
+def _hour_table(hours: tuple[HourOfDay, ...]) -> Table:
+    columns = (
+        Column("hour", tuple(f"{row.hour:02d}:00" for row in hours)),
+        Column("sessions begun", tuple(digits(row.begun_per_hour) for row in hours)),
+        Column("open at once", tuple(digits(row.open_at_once) for row in hours)),
+        Column("hours seen", tuple(digits(row.observed_hours) for row in hours), spare=1),
+    )
+    return Table("Sessions by hour", columns, foot="Means of all days, in this host's time zone.")
 
 
 def _known_table(observation: Observation) -> Table:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import counted, duration, in_words, setting
+from loadgo.notation.figures import counted, digits, duration, in_words, setting
+from loadgo.notation.laws import number
 from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.results import KnownFigure, ThinkTimes, TypingTimes
+from loadgo.observation.results import HourOfDay, KnownFigure, ThinkTimes, TypingTimes
 from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
@@ -40,7 +41,10 @@ _WITH_TYPING: tuple[SourceKind, ...] = ("shell history", "atuin history")
 
 
 def accounting_figures(
-    think: ThinkTimes | None, typing: TypingTimes | None, think_logs: Sequence[LogRead]
+    think: ThinkTimes | None,
+    typing: TypingTimes | None,
+    think_logs: Sequence[LogRead],
+    hours: Sequence[HourOfDay],
 ) -> tuple[KnownFigure, ...]:
     """The figures of a script from process accounting."""
     return (
@@ -60,12 +64,16 @@ def accounting_figures(
         *_time_figures(think, typing, think_logs),
         KnownFigure("input and output", "", "Linux leaves these fields of process accounting at 0"),
         KnownFigure("major faults", _ACCOUNTING, "not in the stand-ins, which have no files to fault in"),
-        *_never_known(),
+        *_other_figures(_ACCOUNTING, hours),
     )
 
 
 def log_figures(
-    logs: Sequence[LogRead], think: ThinkTimes | None, typing: TypingTimes | None, think_logs: Sequence[LogRead]
+    logs: Sequence[LogRead],
+    think: ThinkTimes | None,
+    typing: TypingTimes | None,
+    think_logs: Sequence[LogRead],
+    hours: Sequence[HourOfDay],
 ) -> tuple[KnownFigure, ...]:
     """The figures of a script from logs of one kind."""
     kind = logs[0].kind
@@ -82,7 +90,7 @@ def log_figures(
         KnownFigure("processor time", "", "process accounting has it; stand-ins use next to none"),
         KnownFigure("page faults, memory, processes", "", "process accounting has them"),
         KnownFigure("input and output", "", "no record that loadgo reads has them"),
-        *_never_known(),
+        *_other_figures(kind, hours),
     )
 
 
@@ -117,8 +125,26 @@ def _typing_figure(typing: TypingTimes | None, source: str) -> KnownFigure:
     )
 
 
-def _never_known() -> tuple[KnownFigure, ...]:
+def _other_figures(source: str, hours: Sequence[HourOfDay]) -> tuple[KnownFigure, ...]:
+    """The figures that no script has."""
     return (
         KnownFigure("order of commands", "", "each is drawn anew, whatever came before"),
-        KnownFigure("sessions by hour", "", "`run --arrivals` and `--users` say how many there are"),
+        _hours_figure(source, hours),
+    )
+
+
+def _hours_figure(source: str, hours: Sequence[HourOfDay]) -> KnownFigure:
+    """The busiest hour, and how a run has as many sessions."""
+    if not hours:
+        return KnownFigure("sessions by hour", "", "`run --arrivals` and `--users` say how many there are")
+    whole = [row for row in hours if row.observed_hours >= 1]  # a part begins or ends with a session, always
+    busiest = max(whole, key=lambda row: row.begun_per_hour)
+    if not busiest.begun_per_hour:
+        return KnownFigure("sessions by hour", source, "none began in an hour that the records have whole")
+    rate = number(float(f"{busiest.begun_per_hour:.3g}"))
+    return KnownFigure(
+        "sessions by hour",
+        source,
+        f"not in the script, since a run has one rate; the busiest hour is {busiest.hour:02d}:00, with "
+        f"{digits(busiest.open_at_once)} open at once: `run --arrivals '{rate}/h'`",
     )

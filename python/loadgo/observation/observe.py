@@ -13,6 +13,7 @@ import numpy as np
 from loadgo.errors import BadArgument, Refused
 from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_accounting
 from loadgo.observation.classes import divide
+from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import accounting_figures, log_figures
 from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.logs.readers import READERS, THINK_KINDS
@@ -251,7 +252,7 @@ def _source_rows(read: _Records, think_read: Sequence[LogRead]) -> tuple[SourceR
 
 def _observation(path: Path | None, read: _Records, think_read: Sequence[LogRead], observed: _Observed) -> Observation:
     think_logs = think_read or read.logs
-    think, typing = think_times(think_logs), typing_times(think_logs)
+    think, typing, hours = think_times(think_logs), typing_times(think_logs), hours_of_day(observed.sessions)
     division = divide(observed.sessions)
     sessions = observed.sessions
     observation = Observation(
@@ -267,9 +268,10 @@ def _observation(path: Path | None, read: _Records, think_read: Sequence[LogRead
         commands=observed_commands(division.classes),
         think=think,
         typing=typing,
-        known=accounting_figures(think, typing, think_logs)
+        hours=hours,
+        known=accounting_figures(think, typing, think_logs, hours)
         if read.accounting
-        else log_figures(read.logs, think, typing, think_logs),
+        else log_figures(read.logs, think, typing, think_logs, hours),
         notes=observed.notes,
         warnings=_losses(read, think_read),
     )

@@ -86,6 +86,19 @@ class UserGroup:
 
 
 @dataclass(frozen=True)
+class HourOfDay:
+    """An hour of the day, in the time zone of the host that loadgo runs on."""
+
+    hour: int
+    observed_hours: float
+    """How much of this hour the records have, over all their days."""
+    begun_per_hour: float
+    """Mean number of sessions that begin."""
+    open_at_once: float
+    """Mean number of sessions that are open at once."""
+
+
+@dataclass(frozen=True)
 class KnownFigure:
     """A figure of the script, and the record that it is known from."""
 
@@ -115,6 +128,8 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     commands: tuple[ObservedCommand, ...]
     think: ThinkTimes | None
     typing: TypingTimes | None
+    hours: tuple[HourOfDay, ...]
+    """The hours of the day of which the records have a part; empty without dates, or of less than two hours."""
     known: tuple[KnownFigure, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
