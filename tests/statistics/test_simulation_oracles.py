@@ -5,7 +5,10 @@ A right simulator fails one such comparison in ten thousand; a response that is 
 
 from __future__ import annotations
 
+import heapq
 import math
+import random
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -358,3 +361,37 @@ def test_the_same_seed_gives_the_same_figures_and_another_seed_others() -> None:
     first, again = runs(central_server(50), seeds=2), runs(central_server(50), seeds=2)
     assert [one.response_s for one in first] == [one.response_s for one in again]
     assert first[0].response_s != first[1].response_s
+
+
+def law_and_kelton(users: int, interactions: int, seed: int) -> float:
+    """Mean response of Law and Kelton's time-shared computer (1982, section 2.4), simulated without loadgo."""
+    draw, queue, mean_think_s, quantum_s, swap_s = random.Random(seed), deque[tuple[float, float]](), 25.0, 0.1, 0.015
+    submits = [draw.expovariate(1 / mean_think_s) for _ in range(users)]
+    heapq.heapify(submits)
+    now, total_s, done = 0.0, 0.0, 0
+    while done < interactions:
+        now = now if queue else max(now, submits[0])
+        while submits and submits[0] <= now:
+            queue.append((heapq.heappop(submits), draw.expovariate(1 / 0.8)))
+        submitted, left_s = queue.popleft()
+        now += min(left_s, quantum_s) + swap_s
+        while submits and submits[0] <= now:
+            queue.append((heapq.heappop(submits), draw.expovariate(1 / 0.8)))
+        if left_s > quantum_s:
+            queue.append((submitted, left_s - quantum_s))
+        else:
+            total_s, done = total_s + now - submitted, done + 1
+            heapq.heappush(submits, now + draw.expovariate(1 / mean_think_s))
+    return total_s / done
+
+
+def test_a_swap_at_each_quantum_is_law_and_keltons() -> None:
+    machine = (
+        f'{HEAD}\n{processors(1, "round-robin", "0.1s")}dispatch = "15ms"\n[commands.job]\ncpu = "exponential(0.8s)"\n'
+        f"{terminals(20, 'job', 25.0)}"
+    )
+    here = values(runs(machine), mean)
+    there_s = np.array([law_and_kelton(20, 20_000, seed) for seed in range(SEEDS)])
+    error = math.sqrt((here.var(ddof=1) + there_s.var(ddof=1)) / SEEDS)
+    assert abs(here.mean() - there_s.mean()) <= SIGMAS * error, (here.mean(), there_s.mean(), error)
+    assert error < 0.01 * there_s.mean()

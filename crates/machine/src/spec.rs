@@ -72,8 +72,9 @@ pub enum Discipline {
     FirstCome,
     /// All processes run at once, each at an equal share of the processors, and at most at one processor's speed.
     Sharing,
-    /// Processes run in turn, each for a quantum. A dispatch of another process than the last costs `switch_ns`.
-    RoundRobin { quantum_ns: u64, switch_ns: u64 },
+    /// Processes run in turn, each for a quantum. Each dispatch costs `dispatch_ns`, and one of another process than the last
+    /// `switch_ns` more.
+    RoundRobin { quantum_ns: u64, switch_ns: u64, dispatch_ns: u64 },
     /// The lowest priority number runs first; equal numbers in the order of arrival.
     Priority { preemptive: bool },
     /// CTSS's exponential queues (Corbató 1962): a level by size, 2^level quanta, and lower levels pre-empt.

@@ -91,7 +91,7 @@ fn a_driven_machine_reports_that_its_time_is_over() {
 
 #[test]
 fn after_many_inner_events_the_engine_returns_to_its_caller() {
-    let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
+    let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0, dispatch_ns: 0 };
     let mut engine = Engine::new(&Arc::new(users(1, turns, AmountLaw::Fixed(HOUR))), 1).unwrap();
     engine.attach(1).unwrap();
     engine.advance(None).expect("a process");
@@ -128,7 +128,7 @@ fn a_run_of_a_given_time_ends_at_that_time() {
     let mut slow = users(3, Discipline::FirstCome, AmountLaw::Fixed(SECOND as f64));
     slow.processors.speed = 1e-9;
     assert_eq!(run_until(slow, ten_hours).at, ten_hours);
-    let switching = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 3_600 * SECOND };
+    let switching = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 3_600 * SECOND, dispatch_ns: 0 };
     assert_eq!(run_until(users(3, switching, AmountLaw::Fixed(1e9)), ten_hours).at, ten_hours);
     let sharing = users(3, Discipline::Sharing, AmountLaw::Fixed(100.0 * HOUR));
     assert_eq!(run_until(sharing, ten_hours).at, ten_hours);
@@ -169,7 +169,7 @@ fn typed_on(machine: Machine, stop: StopRequest, recorder: &mut impl Recorder) -
 
 #[test]
 fn a_stop_ends_lines_that_would_take_an_hour() {
-    let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
+    let turns = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0, dispatch_ns: 0 };
     let mut recorder = StopsAtSteady(StopRequest::default());
     let stop = recorder.0.clone();
     let (summary, at, trouble) = typed_on(users(1, turns, AmountLaw::Fixed(HOUR)), stop, &mut recorder);

@@ -113,8 +113,8 @@ fn under_sharing_the_mean_response_does_not_depend_on_the_law_of_service() {
 
 #[test]
 fn with_exponential_work_the_mean_response_does_not_depend_on_the_discipline() {
-    let long = Discipline::RoundRobin { quantum_ns: 3 * SECOND, switch_ns: 0 };
-    let short = Discipline::RoundRobin { quantum_ns: SECOND / 20, switch_ns: 0 };
+    let long = Discipline::RoundRobin { quantum_ns: 3 * SECOND, switch_ns: 0, dispatch_ns: 0 };
+    let short = Discipline::RoundRobin { quantum_ns: SECOND / 20, switch_ns: 0, dispatch_ns: 0 };
     let linux = Discipline::Linux { slice_ns: SECOND / 10, switch_ns: 0 };
     let ctss = Discipline::Ctss { quantum_ns: SECOND / 5, words_per_quantum: 1000, levels: 9 };
     let multics = Discipline::Multics { first_ns: SECOND, last_ns: SECOND, most_ns: 8 * SECOND };
@@ -167,7 +167,7 @@ fn users_who_think_have_the_response_of_the_machine_repairman_model() {
         (100, 2, 6.666_421_899_199_95, 5.000_550_747_020_85),
     ] {
         for quantum_ns in [SECOND / 20, SECOND] {
-            let discipline = Discipline::RoundRobin { quantum_ns, switch_ns: 0 };
+            let discipline = Discipline::RoundRobin { quantum_ns, switch_ns: 0, dispatch_ns: 0 };
             let model = machine(count, discipline, work("edit", exponential(0.3)), Population::Closed(users), exponential(10.0));
             let outcome = run(model, 8, 300_000);
             assert_mean_is(&format!("repairman {users}, {count} throughput"), &outcome.throughputs, throughput);
@@ -200,11 +200,21 @@ fn the_central_server_agrees_with_exact_mean_value_analysis() {
 #[test]
 fn with_a_switch_for_every_quantum_the_saturated_throughput_is_exact() {
     let (work_s, quantum_s, switch_s) = (0.3, 0.1, 0.02);
-    let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: SECOND / 50 };
+    let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: SECOND / 50, dispatch_ns: 0 };
     let model = machine(2, discipline, work("edit", exponential(work_s)), Population::Closed(200), exponential(10.0));
     let outcome = run(model, 10, 200_000);
     let exact = 2.0 / (work_s + switch_s / (1.0 - f64::exp(-quantum_s / work_s)));
     assert_mean_is("saturated throughput", &outcome.throughputs, exact);
+}
+
+#[test]
+fn one_user_alone_pays_for_each_dispatch() {
+    let (work_s, quantum_s, dispatch_s) = (0.8, 0.1, 0.015);
+    let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: 0, dispatch_ns: 15 * SECOND / 1_000 };
+    let model = machine(1, discipline, work("edit", exponential(work_s)), Population::Closed(1), exponential(25.0));
+    let outcome = run(model, 12, 200_000);
+    let exact = work_s + dispatch_s / (1.0 - f64::exp(-quantum_s / work_s));
+    assert_mean_is("response", &outcome.responses, exact);
 }
 
 #[test]

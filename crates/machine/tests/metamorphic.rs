@@ -70,7 +70,7 @@ fn scaling_all_times_scales_every_response() {
         let stages = &mut made.commands[0].route.as_mut().unwrap().stages;
         stages[0].service = law(0.3e9);
         stages[1].service = law(0.2e9);
-        made.processors.discipline = Discipline::RoundRobin { quantum_ns: (1e8 * factor) as u64, switch_ns: 0 };
+        made.processors.discipline = Discipline::RoundRobin { quantum_ns: (1e8 * factor) as u64, switch_ns: 0, dispatch_ns: 0 };
         responses(made, 5, 3_000).0
     };
     for (once, eightfold) in scaled(1.0).iter().zip(scaled(8.0)) {
@@ -85,7 +85,7 @@ fn a_short_quantum_is_nearly_sharing() {
         mean(&responses(machine(2, discipline, work, Population::Closed(60), AmountLaw::Exponential(1e10)), 6, 20_000).0)
     };
     let shared = under(Discipline::Sharing);
-    let short = under(Discipline::RoundRobin { quantum_ns: MS, switch_ns: 0 });
+    let short = under(Discipline::RoundRobin { quantum_ns: MS, switch_ns: 0, dispatch_ns: 0 });
     assert!((short / shared - 1.0).abs() < 0.03, "{short} by turns of a millisecond, {shared} shared");
 }
 
@@ -148,7 +148,10 @@ fn a_machine_that_cannot_work_is_refused_with_the_reason() {
     };
     refused(&|made| made.stores.clear(), "no storage that pages come from");
     refused(&|made| made.processors.speed = 0.0, "speed");
-    refused(&|made| made.processors.discipline = Discipline::RoundRobin { quantum_ns: 0, switch_ns: 0 }, "sharing");
+    refused(
+        &|made| made.processors.discipline = Discipline::RoundRobin { quantum_ns: 0, switch_ns: 0, dispatch_ns: 0 },
+        "sharing",
+    );
     refused(&|made| made.limit = EligibilityLimit::Fixed(0), "limit of 0");
     refused(&|made| paging_of(made).replacement = Replacement::Equal, "give multiprogramming a `limit`");
     refused(&|made| paging_of(made).wired = 200, "lower `wired`");

@@ -46,17 +46,28 @@ fn first_come_runs_each_to_its_end() {
 fn round_robin_gives_a_quantum_in_turn() {
     // 0: 0-1, 1: 1-2, 0: 2-3, 2 (which came at 1.25): 3-3.5, 1: 3.5-4, 0: 4-4.5
     let three = [work(0.0, 2.5), work(0.5, 1.5), work(1.25, 0.5)];
-    assert_eq!(done_in_quanta(Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0 }, &three), [4.5, 4.0, 3.5]);
+    assert_eq!(done_in_quanta(Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0, dispatch_ns: 0 }, &three), [4.5, 4.0, 3.5]);
 }
 
 #[test]
 fn a_switch_is_lost_at_each_dispatch_of_another_process() {
     // 0: 0.1-1.1, 1: 1.2-2.2, 0: 2.3-3.3, 1: 3.4-3.9, 0: 4-4.5 and, alone, goes on to 5.5 without a switch
     let two = [work(0.0, 4.0), work(0.5, 1.5)];
-    let machine = machine(Discipline::RoundRobin { quantum_ns: Q, switch_ns: Q / 10 }, &two);
+    let machine = machine(Discipline::RoundRobin { quantum_ns: Q, switch_ns: Q / 10, dispatch_ns: 0 }, &two);
     let (done, meters) = run_interactions(machine, &two);
     assert_eq!(done, [60 * Q / 10, 39 * Q / 10]);
     assert_eq!(meters.total_ns(Category::Getwork), 7 * Q / 10, "two of them when the processes were made");
+    assert_eq!(meters.total_ns(Category::User), 55 * Q / 10);
+}
+
+#[test]
+fn a_dispatch_costs_also_where_the_process_had_the_processor_last() {
+    // 0: 0.1-1.1, 1: 1.2-2.2, 0: 2.3-3.3, 1: 3.4-3.9, 0: 4-5 and, alone, 5.1-6.1
+    let two = [work(0.0, 4.0), work(0.5, 1.5)];
+    let machine = machine(Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0, dispatch_ns: Q / 10 }, &two);
+    let (done, meters) = run_interactions(machine, &two);
+    assert_eq!(done, [61 * Q / 10, 39 * Q / 10]);
+    assert_eq!(meters.total_ns(Category::Getwork), 8 * Q / 10, "two of them when the processes were made");
     assert_eq!(meters.total_ns(Category::User), 55 * Q / 10);
 }
 
@@ -156,7 +167,7 @@ fn sharing_gives_each_an_equal_part() {
 fn a_quantum_is_time_on_the_processor_whatever_its_speed() {
     // At twice the speed, twice the work goes into the same turns.
     let three = [work(0.0, 5.0), work(0.5, 3.0), work(1.25, 1.0)];
-    let mut fast = machine(Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0 }, &three);
+    let mut fast = machine(Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0, dispatch_ns: 0 }, &three);
     fast.processors.speed = 2.0;
     assert_eq!(run_interactions(fast, &three).0, [45 * Q / 10, 4 * Q, 35 * Q / 10]);
 }
@@ -221,7 +232,7 @@ fn queues() -> Vec<TenexQueue> {
 fn disciplines() -> [Discipline; 8] {
     [
         Discipline::FirstCome,
-        Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0 },
+        Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0, dispatch_ns: 0 },
         Discipline::Priority { preemptive: false },
         Discipline::Priority { preemptive: true },
         Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 6 },

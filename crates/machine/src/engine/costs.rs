@@ -14,7 +14,9 @@ pub(crate) struct Costs {
     pub page_fault_ns: u64,
     /// A device's interrupt.
     pub interrupt_ns: u64,
-    /// A dispatch of a process other than the last one.
+    /// A dispatch of the process that had the processor last.
+    pub dispatch_ns: u64,
+    /// A dispatch of another process.
     pub getwork_ns: u64,
     segment_fault_ns: u64,
     bound_fault_ns: u64,
@@ -33,15 +35,17 @@ impl Costs {
     pub fn of(machine: &Machine) -> Costs {
         let (supervisor, speed) = (&machine.supervisor, machine.processors.speed);
         let here = |ns: u64| super::errand::whole(ns as f64 / speed);
-        let switch_ns = match machine.processors.discipline {
-            Discipline::RoundRobin { switch_ns, .. } | Discipline::Linux { switch_ns, .. } => switch_ns,
-            _ => 0,
+        let (dispatch_ns, switch_ns) = match machine.processors.discipline {
+            Discipline::RoundRobin { dispatch_ns, switch_ns, .. } => (dispatch_ns, switch_ns),
+            Discipline::Linux { switch_ns, .. } => (0, switch_ns),
+            _ => (0, 0),
         };
         Costs {
             speed,
             page_fault_ns: here(supervisor.page_fault.iter().map(|(_, ns)| ns).sum()),
             interrupt_ns: here(supervisor.device_interrupt_ns),
-            getwork_ns: here(supervisor.getwork_ns + switch_ns),
+            dispatch_ns: here(dispatch_ns),
+            getwork_ns: here(supervisor.getwork_ns + switch_ns + dispatch_ns),
             segment_fault_ns: here(supervisor.segment_fault_ns),
             bound_fault_ns: here(supervisor.bound_fault_ns),
             wall_crossing_ns: here(supervisor.wall_crossing_ns),

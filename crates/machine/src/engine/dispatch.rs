@@ -59,7 +59,7 @@ impl<L: ReadyList> Clockwork<L> {
                 self.execution.on_step_done(pid, span_ns);
             }
             ProcessorActivity::Getwork => {
-                processor.getwork = false;
+                processor.getwork_ns = 0;
                 self.execution.charge_system(pid, span_ns);
             }
             ProcessorActivity::Interrupt => self.execution.tallies.faults[FaultKind::Interrupt as usize].add(span_ns, 0),
@@ -89,8 +89,8 @@ impl<L: ReadyList> Clockwork<L> {
                     }
                 }
             }
-            if self.processors[p].getwork {
-                let getwork_ns = self.execution.commands.costs.getwork_ns;
+            let getwork_ns = self.processors[p].getwork_ns;
+            if getwork_ns > 0 {
                 self.begin_segment(p, ProcessorActivity::Getwork, Category::Getwork, getwork_ns);
                 return Aftermath::Nothing;
             }
@@ -145,7 +145,8 @@ impl<L: ReadyList> Clockwork<L> {
         process.ready_wait_ns += waited_ns;
         process.processor = p as u16;
         let processor = &mut self.processors[p];
-        processor.getwork = turn.pid != processor.last && self.execution.commands.costs.getwork_ns > 0;
+        let costs = &self.execution.commands.costs;
+        processor.getwork_ns = if turn.pid == processor.last { costs.dispatch_ns } else { costs.getwork_ns };
         processor.pid = turn.pid;
         processor.slice_ns = turn.slice_ns.max(1);
         processor.ran_ns = 0;

@@ -44,8 +44,8 @@ pub struct Processor {
     pub cut: bool,
     /// Whether the process is to lose the processor after the current step.
     pub preempted: bool,
-    /// Whether the switch to the process is still to be done.
-    pub getwork: bool,
+    /// Processor time of the switch to the process, while it is still to be done.
+    pub getwork_ns: u64,
     /// Interrupts that are handled before the next segment.
     pub interrupts: u32,
     /// Times by category, up to `since`.
@@ -65,7 +65,7 @@ impl Processor {
             ran_ns: 0,
             cut: false,
             preempted: false,
-            getwork: false,
+            getwork_ns: 0,
             interrupts: 0,
             time_ns: [0; Category::COUNT],
         }

@@ -86,7 +86,7 @@ impl ProcessorSet {
         processor.last = processor.pid;
         processor.pid = NO_PROCESS;
         processor.preempted = false;
-        processor.getwork = false;
+        processor.getwork_ns = 0;
     }
 
     /// Gives an interrupt to the next processor in turn, to be handled before its next segment.

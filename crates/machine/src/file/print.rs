@@ -39,7 +39,10 @@ fn processors(rows: &mut TomlText, machine: &Machine) {
     rows.key("discipline", quoted(discipline(&processors.discipline)));
     match &processors.discipline {
         Discipline::FirstCome | Discipline::Sharing => (),
-        Discipline::RoundRobin { quantum_ns, switch_ns } => rows.spans(&[("quantum", *quantum_ns), ("switch", *switch_ns)]),
+        Discipline::RoundRobin { quantum_ns, switch_ns, dispatch_ns } => {
+            rows.spans(&[("quantum", *quantum_ns), ("switch", *switch_ns)]);
+            rows.costs(&[("dispatch", *dispatch_ns)]);
+        }
         Discipline::Priority { preemptive } => rows.key("preemptive", preemptive.to_string()),
         Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
             rows.spans(&[("quantum", *quantum_ns)]);

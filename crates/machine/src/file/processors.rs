@@ -23,7 +23,10 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
     options: &[
         discipline_keys("first-come", &[]),
         discipline_keys("sharing", &[]),
-        discipline_keys("round-robin", &[needed("quantum", POSITIVE_TIME_VALUE), key("switch", TIME_VALUE)]),
+        discipline_keys(
+            "round-robin",
+            &[needed("quantum", POSITIVE_TIME_VALUE), key("switch", TIME_VALUE), key("dispatch", TIME_VALUE)],
+        ),
         discipline_keys("priority", &[key("preemptive", ValueShape::Flag)]),
         discipline_keys(
             "ctss",
@@ -85,7 +88,9 @@ fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Res
     let cost = |key: &'static str| Ok(span(table, key, reading.processor())?.unwrap_or(0));
     Ok(match chosen {
         "sharing" => Discipline::Sharing,
-        "round-robin" => Discipline::RoundRobin { quantum_ns: turn("quantum")?, switch_ns: cost("switch")? },
+        "round-robin" => {
+            Discipline::RoundRobin { quantum_ns: turn("quantum")?, switch_ns: cost("switch")?, dispatch_ns: cost("dispatch")? }
+        }
         "priority" => Discipline::Priority { preemptive: flag(table, "preemptive")?.unwrap_or(false) },
         "ctss" => Discipline::Ctss {
             quantum_ns: turn("quantum")?,

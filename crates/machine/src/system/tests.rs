@@ -18,7 +18,7 @@ impl SampleSink for NoSamples {
 
 /// A processor whose turns last 1 ns, for a command of an hour: the driver gets no event for 3.6e12 turns.
 fn busy_machine() -> Machine {
-    let discipline = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0 };
+    let discipline = Discipline::RoundRobin { quantum_ns: 1, switch_ns: 0, dispatch_ns: 0 };
     Machine {
         title: "a busy machine".into(),
         source: "made for a test".into(),

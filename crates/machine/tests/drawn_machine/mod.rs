@@ -54,7 +54,11 @@ fn discipline() -> impl Strategy<Value = Discipline> {
     prop_oneof![
         Just(Discipline::FirstCome),
         Just(Discipline::Sharing),
-        (positive_ns(), ns()).prop_map(|(quantum_ns, switch_ns)| Discipline::RoundRobin { quantum_ns, switch_ns }),
+        (positive_ns(), ns(), ns()).prop_map(|(quantum_ns, switch_ns, dispatch_ns)| Discipline::RoundRobin {
+            quantum_ns,
+            switch_ns,
+            dispatch_ns
+        }),
         any::<bool>().prop_map(|preemptive| Discipline::Priority { preemptive }),
         (positive_ns(), 1u64..1 << 30, 1u32..33).prop_map(|(quantum_ns, words_per_quantum, levels)| Discipline::Ctss {
             quantum_ns,

@@ -66,7 +66,7 @@ pub fn machine(count: u32, discipline: Discipline, command: Command, population:
 pub fn central_server(users: u32) -> Machine {
     let stages =
         vec![at_processors(exponential(0.3), &[(0.5, Some(1)), (0.5, None)]), at_store(0, exponential(0.2), &[(1.0, Some(0))])];
-    let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: 0 };
+    let discipline = Discipline::RoundRobin { quantum_ns: SECOND / 10, switch_ns: 0, dispatch_ns: 0 };
     Machine {
         stores: vec![server("disk", 1)],
         ..machine(2, discipline, routed("transaction", stages), Population::Closed(users), exponential(10.0))

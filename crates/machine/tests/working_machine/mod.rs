@@ -15,7 +15,11 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
     prop_oneof![
         Just(Discipline::FirstCome),
         Just(Discipline::Sharing),
-        (1..200u64, 0..3u64).prop_map(|(q, s)| Discipline::RoundRobin { quantum_ns: q * MS, switch_ns: s * MS }),
+        (1..200u64, 0..3u64, 0..3u64).prop_map(|(q, s, d)| Discipline::RoundRobin {
+            quantum_ns: q * MS,
+            switch_ns: s * MS,
+            dispatch_ns: d * MS
+        }),
         any::<bool>().prop_map(|preemptive| Discipline::Priority { preemptive }),
         (1..100u64).prop_map(|q| Discipline::Ctss { quantum_ns: q * MS, words_per_quantum: 500, levels: 5 }),
         (1..500u64).prop_map(|q| Discipline::Multics { first_ns: q * MS, last_ns: 2 * q * MS, most_ns: 8 * q * MS }),
