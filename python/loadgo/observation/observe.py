@@ -211,9 +211,11 @@ def _sessions_of_logs(
 def _nothing_left(read: _Records) -> str:
     if read.logs:
         losses = " ".join(f"it {loss}" for log in read.logs for loss in log.losses)
+        left_out = " ".join(note for log in read.logs for note in log.notes)
         return (
             f"no command is left of the {read.logs[0].kind}: none of these people typed a line in these records; name "
-            f"others, or records of a longer time{f'. Losses: {losses}' if losses else ''}"
+            f"others, or records of a longer time"
+            f"{f'. Losses: {losses}' if losses else ''}{f'. Left out: {left_out}' if left_out else ''}"
         )
     processes = sum(file.processes for file in read.accounting)
     return (

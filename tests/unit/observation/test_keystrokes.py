@@ -79,6 +79,7 @@ def test_keys_in_a_full_screen_program_are_no_lines() -> None:
     reader = read([said(PROMPT), *typed_line("cat x")[:-1], *editor, said(PROMPT, 5), *typed_line("ls")])
     assert names(reader) == ["cat", "ls"]
     assert reader.program_lines == 0
+    assert reader.screen_keys == 3
 
 
 def test_what_a_terminal_answers_by_itself_is_no_key() -> None:

@@ -114,6 +114,13 @@ def test_a_recording_without_keys_is_refused_with_the_setting(tmp_path: Path) ->
         loadgo.observe(written_tlog(tmp_path / "log", messages_of(silent)))
 
 
+def test_a_session_within_tmux_has_no_lines_and_says_why(tmp_path: Path) -> None:
+    within = [TerminalEvent(5, False, "\x1b[?1049h$ "), *terminal_session(LINES)]
+    path = written_tlog(tmp_path / "log", messages_of(within))
+    with pytest.raises(Refused, match=r"no command is left of the tlog recording.*Left out: \d+ keys in full-screen"):
+        loadgo.observe(path)
+
+
 def test_people_are_chosen_by_name(tmp_path: Path) -> None:
     messages = messages_of(terminal_session(LINES), recording="a") + messages_of(
         terminal_session(["ls"] * 3), recording="b", person="root"

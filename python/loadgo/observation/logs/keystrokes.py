@@ -80,6 +80,8 @@ class KeystrokeReader:
     early_lines: int = 0
     """Lines typed before the prompt had come."""
     keys: int = 0
+    screen_keys: int = 0
+    """Keys that were pressed in full-screen programs."""
     _line: _Line | None = None
     _pending: _Line | None = None
     """The line of the command that runs."""
@@ -106,10 +108,11 @@ class KeystrokeReader:
     def input(self, at_ns: int, content: bytes) -> None:
         """Reads keys that were pressed at `at_ns`."""
         pressed = _PASTE_MARK.sub(b"", _TERMINAL_ANSWER.sub(b"", content))
+        self.keys += len(pressed)
         if self._is_full_screen:
+            self.screen_keys += len(pressed)
             return
         for key in pressed:
-            self.keys += 1
             self._press(at_ns, key)
 
     def gap(self) -> None:

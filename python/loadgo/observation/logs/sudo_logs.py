@@ -69,6 +69,7 @@ class _Totals:
     keyless_shells: int = 0
     program_lines: int = 0
     early_lines: int = 0
+    screen_keys: int = 0
     damaged: int = 0
     first_damage: str = ""
     """A phrase with the place of the first damaged session."""
@@ -107,18 +108,19 @@ def read_sudo_logs(path: Path) -> LogRead:
             *counted_note(
                 totals.keyless_shells, "shell", "shells", "whose keys sudo did not log (`Defaults log_input`)"
             ),
-            *keystroke_notes(totals.program_lines, totals.early_lines),
+            *keystroke_notes(totals.program_lines, totals.early_lines, totals.screen_keys),
         ),
         losses=_losses(totals),
     )
 
 
-def keystroke_notes(program_lines: int, early_lines: int) -> tuple[str, ...]:
+def keystroke_notes(program_lines: int, early_lines: int, screen_keys: int) -> tuple[str, ...]:
     """Sentences on the lines that are no commands."""
     to_programs = max(program_lines - early_lines, 0)
     return (
         *counted_note(to_programs, "line", "lines", "typed to programs, which are a part of the program's own command"),
         *counted_note(early_lines, "line", "lines", "begun before the prompt had come, a part of the command before"),
+        *counted_note(screen_keys, "key", "keys", "in full-screen programs (editors, tmux), which are no lines"),
     )
 
 
@@ -193,6 +195,7 @@ def _add_lines(description: _Description, reader: KeystrokeReader, length_ns: in
     totals.typing += reader.typing
     totals.program_lines += reader.program_lines
     totals.early_lines += reader.early_lines
+    totals.screen_keys += reader.screen_keys
     totals.add(description, commands, length_ns)
 
 

@@ -67,6 +67,7 @@ class _Totals:
     keys: int = 0
     program_lines: int = 0
     early_lines: int = 0
+    screen_keys: int = 0
     messages: int = 0
     damaged: int = 0
     first_damage_byte: int | None = None
@@ -125,7 +126,7 @@ def _check(source: SourceFile, totals: _Totals) -> None:
 
 def _notes(source: SourceFile, totals: _Totals) -> tuple[str, ...]:
     return (
-        *keystroke_notes(totals.program_lines, totals.early_lines),
+        *keystroke_notes(totals.program_lines, totals.early_lines, totals.screen_keys),
         *counted_note(
             totals.clock_steps, "clock step", "clock steps", "within recordings, whose times are counted without it"
         ),
@@ -263,3 +264,4 @@ def _close(recording: _Recording, totals: _Totals) -> None:
     totals.keys += reader.keys
     totals.program_lines += reader.program_lines
     totals.early_lines += reader.early_lines
+    totals.screen_keys += reader.screen_keys
