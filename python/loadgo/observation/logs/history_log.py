@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from loadgo.observation.history import HistoryRead, pauses, read_history, sittings
 from loadgo.observation.logs.log_read import (
-    CommandLimit,
     LoggedCommand,
     LoggedSession,
     LogRead,
@@ -19,11 +18,10 @@ _SECOND_NS = 1_000_000_000
 
 def read_history_log(source: SourceFile) -> LogRead:
     """Reads a history. Raises `Refused` if fewer than two of its lines have a time."""
-    return _as_log(read_history(source), source.name)
+    return _as_log(read_history(source))
 
 
-def _as_log(history: HistoryRead, name: str) -> LogRead:
-    CommandLimit(name).count(len(history.lines))
+def _as_log(history: HistoryRead) -> LogRead:
     between = pauses(history.lines)
     sessions = []
     for lines in sittings(history.lines):
