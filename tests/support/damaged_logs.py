@@ -1,4 +1,4 @@
-"""Logs with drawn damage: bytes changed, parts cut, doubled and moved, words of the format put elsewhere."""
+"""logs with drawn damage: bytes changed, parts cut, doubled and moved, words of the format put elsewhere."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ WRITERS: dict[str, LogWriter] = {
 }
 
 
-def damage(content: bytes, drawn: random.Random) -> bytes:
+def damage(content: bytes, stream: random.Random) -> bytes:
     """The content with one to eight changes."""
     changed = bytearray(content)
-    for _ in range(drawn.randint(1, 8)):
-        place = drawn.randrange(len(changed) + 1)
-        end = min(place + drawn.randint(1, 60), len(changed))
-        kind = drawn.randrange(6)
+    for _ in range(stream.randint(1, 8)):
+        place = stream.randrange(len(changed) + 1)
+        end = min(place + stream.randint(1, 60), len(changed))
+        kind = stream.randrange(6)
         if kind == 0 and place < len(changed):
-            changed[place] = drawn.randrange(256)
+            changed[place] = stream.randrange(256)
         elif kind == 1:
             changed[place:end] = b""
         elif kind == 2:
-            changed[place:place] = changed[place:end] * drawn.randint(1, 20)
+            changed[place:place] = changed[place:end] * stream.randint(1, 20)
         elif kind == 3:
-            changed[place:place] = drawn.choice(_WORDS)
+            changed[place:place] = stream.choice(_WORDS)
         elif kind == 4:
-            changed[place:end] = drawn.choice(_WORDS)
-        elif drawn.random() < 0.3:
+            changed[place:end] = stream.choice(_WORDS)
+        elif stream.random() < 0.3:
             del changed[place:]
     return bytes(changed)
 
 
-def damaged(path: Path, drawn: random.Random) -> None:
+def damaged(path: Path, stream: random.Random) -> None:
     """Damages a file, or one file of a folder."""
-    file = path if path.is_file() else drawn.choice(sorted(path.iterdir()))
-    file.write_bytes(damage(file.read_bytes(), drawn))
+    file = path if path.is_file() else stream.choice(sorted(path.iterdir()))
+    file.write_bytes(damage(file.read_bytes(), stream))

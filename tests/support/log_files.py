@@ -60,10 +60,10 @@ def written_sudo_log(
 ) -> Path:
     """The folder of a session of sudo."""
     folder.mkdir(parents=True)
-    lines, data = [], {True: b"", False: b""}
+    lines, contents = [], {True: b"", False: b""}
     for event in events:
         content = event.text.encode()
-        data[event.is_input] += content
+        contents[event.is_input] += content
         seconds, milliseconds = divmod(event.delay_ms, 1000)
         lines.append(f"{3 if event.is_input else 4} {seconds}.{milliseconds:03d}000000 {len(content)}\n")
     described = {
@@ -79,7 +79,7 @@ def written_sudo_log(
     (folder / "log").write_text(
         f"{EPOCH_S}:{person}:root::/dev/pts/1:24:80\n/home/planted-secret\n{program} planted-secret\n"
     )
-    for name, content in (("timing", "".join(lines).encode()), ("ttyin", data[True]), ("ttyout", data[False])):
+    for name, content in (("timing", "".join(lines).encode()), ("ttyin", contents[True]), ("ttyout", contents[False])):
         (folder / name).write_bytes(gzip.compress(content) if is_packed else content)
     return folder
 

@@ -44,7 +44,7 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
     "audit log": ("program", "programs", "the others were started by commands, or the notes name them"),
     "atuin history": ("line", "lines", ""),
 }
-"""What a record of each kind is, and what the records are that are no commands."""
+"""The name of a record of each kind, alone and in the plural, and a phrase on the records that are no commands."""
 
 JSON_KEYS: Keys = {
     Observation: (

@@ -16,7 +16,7 @@ from loadgo.observation.classes import divide
 from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import accounting_figures, log_figures
 from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.logs.readers import READERS, THINK_KINDS
+from loadgo.observation.logs.readers import LOG_READERS, THINK_KINDS
 from loadgo.observation.logs.sudo_logs import read_sudo_logs
 from loadgo.observation.people import chosen_sessions
 from loadgo.observation.program_names import NamesKept, name_keeper
@@ -137,7 +137,7 @@ def _read_source(path: str | PathLike[str]) -> AccountingRead | LogRead:
         with opened_folder(path) as folder:
             return read_sudo_logs(folder)
     with opened_source(path) as source:
-        return read_accounting(source) if source.kind == "process accounting" else READERS[source.kind](source)
+        return read_accounting(source) if source.kind == "process accounting" else LOG_READERS[source.kind](source)
 
 
 def _read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[LogRead, ...]:

@@ -19,7 +19,7 @@ _STAND_INS_FOLDER = Path(__file__).parent.parent / "data" / "stand_ins"
 _FILES = ("stand-in.sh", "stand_in.py")
 _STAND_IN_LINE = "sh stand-in.sh"
 _COMMENT_CHARS = 116
-_LEAST_TYPING_RATE, _MOST_TYPING_RATE = 0.01, 1e6
+_LEAST_CHARS_PER_SECOND, _MOST_CHARS_PER_SECOND = 0.01, 1e6
 """The bounds of a script's typing rate, in characters a second."""
 _LEAST_TIMEOUT_NS, _MOST_TIMEOUT_NS = 300e9, 3.6e15
 _TIMEOUT_FACTOR = 10
@@ -89,9 +89,10 @@ def _typing_lines(observation: Observation) -> Iterator[str]:
         len(_STAND_IN_LINE) + (fmean(len(word) for word in _job_words(row)) + 1 if row in lists else 0)
         for row in observation.commands
     ]
-    rate = fmean(lengths, counts) / (typing.mean_ns / 1e9)
+    chars_per_second = fmean(lengths, counts) / (typing.mean_ns / 1e9)
+    rate = min(max(chars_per_second, _LEAST_CHARS_PER_SECOND), _MOST_CHARS_PER_SECOND)
     yield f"# {typing.measured:,} lines; mean {setting(round(typing.keys, 1))} keys in {duration(typing.mean_ns)}"
-    yield f'typing  = "{number(float(f"{min(max(rate, _LEAST_TYPING_RATE), _MOST_TYPING_RATE):.3g}"))} chars/s"'
+    yield f'typing  = "{number(float(f"{rate:.3g}"))} chars/s"'
 
 
 def _timeout(observation: Observation) -> str:

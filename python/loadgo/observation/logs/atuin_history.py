@@ -37,8 +37,8 @@ _MOST_CHECKS = 100_000
 
 
 @dataclass
-class _Totals:
-    """What is read of a history."""
+class _AtuinTotals:
+    """The lines of a history, and counts of the others."""
 
     limit: CommandLimit
     lines: dict[tuple[str, str], list[LoggedCommand]] = field(default_factory=lambda: defaultdict(list))
@@ -51,7 +51,7 @@ class _Totals:
 
 def read_atuin(source: SourceFile) -> LogRead:
     """Reads a history. It is opened to be read alone. Raises `Refused` if it is damaged, or has no line."""
-    totals = _Totals(CommandLimit(source.name))
+    totals = _AtuinTotals(CommandLimit(source.name))
     losses: list[str] = []
     try:
         with closing(_connected(source)) as connection:
@@ -119,7 +119,7 @@ def _check_table(source: SourceFile, connection: sqlite3.Connection) -> None:
         )
 
 
-def _read_rows(connection: sqlite3.Connection, totals: _Totals) -> None:
+def _read_rows(connection: sqlite3.Connection, totals: _AtuinTotals) -> None:
     """Reads the rows in the order in which they lie. SQLite does not sort them, so it writes none to a file."""
     has_deleted = any(row[1] == b"deleted_at" for row in connection.execute("PRAGMA table_xinfo(history)"))
     names = known_names()
@@ -150,7 +150,7 @@ def _text(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
-def _sessions(totals: _Totals) -> tuple[tuple[LoggedSession, ...], MeasuredPauses, int]:
+def _sessions(totals: _AtuinTotals) -> tuple[tuple[LoggedSession, ...], MeasuredPauses, int]:
     """The lines between absences, the pauses, and the number of clock steps."""
     sessions, spans_ns, absences, steps = [], [], 0, 0
     for (person, _), lines in totals.lines.items():

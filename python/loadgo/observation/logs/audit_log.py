@@ -49,12 +49,12 @@ class _SystemCall:
     record: bytes
     at_ns: int
     place: int
-    """Its first byte in the log."""
+    """The place of its first byte in the log."""
 
 
 @dataclass
-class _Totals:
-    """What is read of a log."""
+class _AuditTotals:
+    """The sessions of a log, and counts of its records."""
 
     limit: CommandLimit
     sessions: list[LoggedSession] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Totals:
 
 def read_audit_log(source: SourceFile) -> LogRead:
     """Reads a log in the format RAW or ENRICHED. Raises `Refused` if no program began in it, or if most is damaged."""
-    totals = _Totals(CommandLimit(source.name))
+    totals = _AuditTotals(CommandLimit(source.name))
     waiting: dict[tuple[bytes, bytes], _SystemCall] = {}
     terminals: dict[tuple[bytes, bytes, bytes], AuditTerminal] = {}
     for place, line in byte_lines(source, _MOST_LINE_BYTES):
@@ -113,13 +113,13 @@ def read_audit_log(source: SourceFile) -> LogRead:
     )
 
 
-def _count_damage(totals: _Totals, place: int, line: bytes) -> None:
+def _count_damage(totals: _AuditTotals, place: int, line: bytes) -> None:
     if line.strip():
         totals.damaged += 1
         totals.first_damage_byte = place if totals.first_damage_byte is None else totals.first_damage_byte
 
 
-def _check(source: SourceFile, totals: _Totals) -> None:
+def _check(source: SourceFile, totals: _AuditTotals) -> None:
     if totals.damaged > totals.records:
         raise Refused(
             f"{source.name}, byte {totals.first_damage_byte}: {totals.damaged} of {totals.damaged + totals.records} "
@@ -132,7 +132,7 @@ def _check(source: SourceFile, totals: _Totals) -> None:
         )
 
 
-def _notes(source: SourceFile, totals: _Totals) -> tuple[str, ...]:
+def _notes(source: SourceFile, totals: _AuditTotals) -> tuple[str, ...]:
     return (
         *counted_note(totals.without_terminal, "program", "programs", "without a terminal (services, batch jobs)"),
         *counted_note(totals.failed, "program", "programs", "that could not be started"),
@@ -142,7 +142,7 @@ def _notes(source: SourceFile, totals: _Totals) -> tuple[str, ...]:
     )
 
 
-def _losses(totals: _Totals) -> tuple[str, ...]:
+def _losses(totals: _AuditTotals) -> tuple[str, ...]:
     losses = []
     if totals.damaged:
         what = "line that is no record" if totals.damaged == 1 else "lines that are no records"
@@ -163,7 +163,7 @@ def _start(
     call: _SystemCall,
     node: bytes,
     terminals: dict[tuple[bytes, bytes, bytes], AuditTerminal],
-    totals: _Totals,
+    totals: _AuditTotals,
 ) -> None:
     """Gives a program that began to its terminal."""
     totals.starts += 1
@@ -191,7 +191,7 @@ def _start(
         _close(terminals.pop(next(iter(terminals))), totals)
 
 
-def _close(terminal: AuditTerminal, totals: _Totals) -> None:
+def _close(terminal: AuditTerminal, totals: _AuditTotals) -> None:
     totals.orphans += terminal.orphans
     session = terminal.session()
     if session is not None:

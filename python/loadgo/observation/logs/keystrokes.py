@@ -26,12 +26,13 @@ _ESCAPE_SEQUENCE = re.compile(
 _TERMINAL_ANSWER = re.compile(
     rb"\x1b\[[?>=]?[0-9;]{0,32}[Rcnuty]|\x1b\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|\x1bP[^\x1b]{0,256}\x1b\\|\x1b\[[IO]"
 )
-"""What a terminal sends by itself: a cursor's place, its kind, a colour, a change of focus."""
+"""Bytes that a terminal sends by itself: a cursor's place, its kind, a colour, a change of focus."""
 _PASTE_MARK = re.compile(rb"\x1b\[20[01]~")
 _PROGRAM_PROMPT = re.compile(r"(?:>>>|\.\.\.|[=\-(*'\"]>|[=\-(*'\"]#|\(gdb\)|In \[\d+\]:)\Z")
 """Prompts of programs whose last sign is that of a shell: Python, psql, gdb, IPython."""
-_ENTER, _INTERRUPT, _END, _ERASE, _ERASE_LINE = frozenset(b"\r\n"), 3, 4, frozenset(b"\x7f\x08"), frozenset(b"\x15")
-_FIRST_PRINTED, _LAST_PRINTED = 0x20, 0x7E
+_ENTER_BYTES, _ENDING_BYTES = frozenset(b"\r\n"), frozenset(b"\x03\x04")
+_ERASE_BYTES, _ERASE_LINE_BYTES = frozenset(b"\x7f\x08"), frozenset(b"\x15")
+_PRINTED_BYTES = frozenset(range(0x20, 0x7F)) | frozenset(range(0x80, 0x100))
 
 NameOfLine = Callable[[bytes], str]
 """A function from a line, as it was typed, to the name of a program that is kept."""
@@ -127,18 +128,18 @@ class KeystrokeReader:
             self._finish(at_ns)
 
     def _press(self, at_ns: int, key: int) -> None:
-        if key in (_INTERRUPT, _END):
+        if key in _ENDING_BYTES:
             self._line = None
             return
         line = self._line = self._line or self._begun(at_ns)
         line.keys += 1
-        if key in _ENTER:
+        if key in _ENTER_BYTES:
             self._send(line, at_ns)
-        elif key in _ERASE:
+        elif key in _ERASE_BYTES:
             del line.typed[-1:]
-        elif key in _ERASE_LINE:
+        elif key in _ERASE_LINE_BYTES:
             line.typed.clear()
-        elif _FIRST_PRINTED <= key <= _LAST_PRINTED or key >= 0x80:
+        elif key in _PRINTED_BYTES:
             if len(line.typed) < _MOST_KEPT_BYTES:
                 line.typed.append(key)
         else:

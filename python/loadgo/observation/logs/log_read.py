@@ -1,4 +1,4 @@
-"""What a reader of a log returns: sessions with names of commands, pauses and typing times, and its losses."""
+"""The contents of a log as its reader returns them: sessions with names of commands, pauses, typing times, losses."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.logs.tlog_messages import read_tlog
 from loadgo.observation.source_files import SourceFile, SourceKind
 
-READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
+LOG_READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
     "shell history": read_history_log,
     "tlog recording": read_tlog,
     "audit log": read_audit_log,

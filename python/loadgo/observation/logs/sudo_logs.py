@@ -1,7 +1,7 @@
 """Reads sudo's I/O logs: a folder for each session, with its program, the times of its events, its keys and its output.
 
-The format is that of sudoers(5), *I/O log files*: `timing` has a line for each event: its kind, the seconds since the
-event before, and a number of bytes. These bytes follow in the file of that kind, such as `ttyin` for keys.
+The format is that of sudoers(5), *I/O log files*. The file `timing` has a line for each event: its kind, the seconds
+since the event before, and a number of bytes. These bytes follow in the file of that kind, such as `ttyin` for keys.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KEYS_EVENT, _OUTPUT_EVENTS = b"3", (b"4", b"6")
 _TIMING_LINE = re.compile(rb"([0-7]) (\d{1,9})[.,](\d{1,9}) (.{1,64})\Z")
 _SEQUENCE_PART = re.compile(r"[0-9A-Z]{2}")
 """A folder that sudo numbered. Others may have names of people."""
-_DEEPEST_FOLDER = 12
+_MOST_FOLDER_LEVELS = 12
 """Depth of folders in which sessions are looked for: sudo itself makes three."""
 _MOST_DESCRIPTION_BYTES = 4 << 20
 _MOST_LINE_BYTES = 4096
@@ -57,8 +57,8 @@ class _Description:
 
 
 @dataclass
-class _Totals:
-    """What the sessions of a folder have together."""
+class _SudoTotals:
+    """The sums over the sessions of a folder."""
 
     limit: CommandLimit
     sessions: list[LoggedSession] = field(default_factory=list)
@@ -88,7 +88,7 @@ class _Totals:
 
 def read_sudo_logs(path: Path) -> LogRead:
     """Reads all sessions in a folder. Raises `Refused` if there are none."""
-    totals = _Totals(CommandLimit(str(path)))
+    totals = _SudoTotals(CommandLimit(str(path)))
     for folder in _session_folders(path):
         totals.records += 1
         _read_session(folder, path, totals)
@@ -129,7 +129,7 @@ def has_sudo_log(path: Path) -> bool:
     return next(_session_folders(path), None) is not None
 
 
-def _losses(totals: _Totals) -> tuple[str, ...]:
+def _losses(totals: _SudoTotals) -> tuple[str, ...]:
     if not totals.damaged:
         return ()
     plural = "" if totals.damaged == 1 else "s"
@@ -143,13 +143,13 @@ def _session_folders(path: Path, depth: int = 0) -> Iterator[Path]:
     if listed.get("timing") is False and (listed.get("log") is False or listed.get("log.json") is False):
         yield path
         return
-    if depth < _DEEPEST_FOLDER:
+    if depth < _MOST_FOLDER_LEVELS:
         for name in sorted(name for name, is_folder in listed.items() if is_folder):
             with suppress(PermissionError):
                 yield from _session_folders(path / name, depth + 1)
 
 
-def _read_session(folder: Path, root: Path, totals: _Totals) -> None:
+def _read_session(folder: Path, root: Path, totals: _SudoTotals) -> None:
     """Reads the session of `folder`. What is damaged ends it there, and is told with its place below `root`."""
     parts = folder.relative_to(root).parts
     place = "/".join(part if _SEQUENCE_PART.fullmatch(part) else "_" for part in parts) or "the folder itself"
@@ -184,7 +184,7 @@ def _read_session(folder: Path, root: Path, totals: _Totals) -> None:
         totals.add(description, (command,), at_ns)
 
 
-def _add_lines(description: _Description, reader: KeystrokeReader, length_ns: int, totals: _Totals) -> None:
+def _add_lines(description: _Description, reader: KeystrokeReader, length_ns: int, totals: _SudoTotals) -> None:
     """Adds the lines of a shell."""
     commands = tuple(
         LoggedCommand(command.name, description.began_ns + command.began_ns, command.elapsed_ns)
@@ -252,9 +252,9 @@ class _DamagedLogError(Exception):
 
 def _events(folder: Path, reader: KeystrokeReader, files: ExitStack) -> Iterator[int]:
     """Gives each event to `reader`, and returns its time since the beginning. Raises `_DamagedLogError`."""
-    data = {_KEYS_EVENT: _data_file(folder / "ttyin", files)}
+    data_files = {_KEYS_EVENT: _data_file(folder / "ttyin", files)}
     output = _data_file(folder / "ttyout", files)
-    data.update(dict.fromkeys(_OUTPUT_EVENTS, output))
+    data_files.update(dict.fromkeys(_OUTPUT_EVENTS, output))
     take = {_KEYS_EVENT: reader.input, **dict.fromkeys(_OUTPUT_EVENTS, reader.output)}
     at_ns = 0
     for number, line in enumerate(_timing_lines(_opened(folder / "timing", files)), 1):
@@ -266,7 +266,7 @@ def _events(folder: Path, reader: KeystrokeReader, files: ExitStack) -> Iterator
         if kind in take:
             if not re.fullmatch(rb"\d{1,12}", amount):
                 raise _DamagedLogError(f"line {number} of `timing` has no number of bytes", at_ns)
-            source = data[kind]
+            source = data_files[kind]
             for part in _parts(source, int(amount)) if source is not None else ():
                 if not part:
                     raise _DamagedLogError(f"line {number} of `timing` tells of bytes that are not in the log", at_ns)

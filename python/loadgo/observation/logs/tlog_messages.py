@@ -1,6 +1,6 @@
 """Reads terminal recordings of tlog: JSON messages, one a line, from a file or the journal (`journalctl -o json`).
 
-A message has the text of some seconds and a string `timing`, such as `=80x24<5+1>6`: delays in milliseconds, and
+A message has the text of some seconds and a string `timing`, such as `=80x24<5+1>6`. It has delays in milliseconds, and
 numbers of characters of input (`<`) and output (`>`) to take next. Bytes that are no text stand apart (`[`, `]`).
 """
 
@@ -32,8 +32,8 @@ from loadgo.observation.source_files import SourceFile
 MOST_OPEN_RECORDINGS = 2000
 """Recordings that are read side by side. Of more, the one that was silent longest is ended."""
 _MOST_LINE_BYTES = 4 << 20
-_MS_NS = 1_000_000
-_MOST_MS = 1 << 43
+_MILLISECOND_NS = 1_000_000
+_LATEST_TIME_MS = 1 << 43
 """No time in milliseconds is later than the year 2248."""
 _EVENT = re.compile(
     r"(?:\+(?P<delay>\d{1,12}))?"
@@ -56,8 +56,8 @@ class _Recording:
 
 
 @dataclass
-class _Totals:
-    """What all recordings of a file have together."""
+class _TlogTotals:
+    """The sums over the recordings of a file."""
 
     limit: CommandLimit
     sessions: list[LoggedSession] = field(default_factory=list)
@@ -77,7 +77,7 @@ class _Totals:
 
 def read_tlog(source: SourceFile) -> LogRead:
     """Reads all recordings of a file. Raises `Refused` if none has keys, or if most lines are no messages."""
-    totals = _Totals(CommandLimit(source.name))
+    totals = _TlogTotals(CommandLimit(source.name))
     open_recordings: dict[object, _Recording] = {}
     names = known_names()
     for place, line in byte_lines(source, _MOST_LINE_BYTES):
@@ -111,7 +111,7 @@ def read_tlog(source: SourceFile) -> LogRead:
     )
 
 
-def _check(source: SourceFile, totals: _Totals) -> None:
+def _check(source: SourceFile, totals: _TlogTotals) -> None:
     if totals.damaged > totals.messages:
         raise Refused(
             f"{source.name}, byte {totals.first_damage_byte}: {totals.damaged} of {totals.damaged + totals.messages} "
@@ -124,7 +124,7 @@ def _check(source: SourceFile, totals: _Totals) -> None:
         )
 
 
-def _notes(source: SourceFile, totals: _Totals) -> tuple[str, ...]:
+def _notes(source: SourceFile, totals: _TlogTotals) -> tuple[str, ...]:
     return (
         *keystroke_notes(totals.program_lines, totals.early_lines, totals.screen_keys),
         *counted_note(
@@ -134,7 +134,7 @@ def _notes(source: SourceFile, totals: _Totals) -> tuple[str, ...]:
     )
 
 
-def _losses(totals: _Totals) -> tuple[str, ...]:
+def _losses(totals: _TlogTotals) -> tuple[str, ...]:
     losses = []
     if totals.damaged:
         what = "line that is no message" if totals.damaged == 1 else "lines that are no messages"
@@ -166,7 +166,7 @@ def _message(line: bytes) -> dict[str, Any] | None:
 
 def _count(fields: dict[str, Any], key: str) -> int | None:
     value = fields.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_MS else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LATEST_TIME_MS else None
 
 
 def _events(message: dict[str, Any]) -> list[tuple[int, bool, bytes]] | None:
@@ -197,9 +197,9 @@ def _events(message: dict[str, Any]) -> list[tuple[int, bool, bytes]] | None:
             begin = places[binary_name]
             places[binary_name] += int(event["bytes"])
             content = bytes(binaries[binary_name][begin : places[binary_name]])
-        events.append((at_ms * _MS_NS, side == "in", content))
+        events.append((at_ms * _MILLISECOND_NS, side == "in", content))
     is_short = any(places[name] > len(part) for name, part in [*texts.items(), *binaries.items()])
-    return None if is_short or place != len(message["timing"]) or at_ms > 2 * _MOST_MS else events
+    return None if is_short or place != len(message["timing"]) or at_ms > 2 * _LATEST_TIME_MS else events
 
 
 def _matches(timing: str) -> Iterator[re.Match[str]]:
@@ -214,7 +214,7 @@ def _is_byte(value: object) -> bool:
     return isinstance(value, int) and 0 <= value < 256
 
 
-def _begun(message: dict[str, Any], totals: _Totals, names: frozenset[str]) -> _Recording:
+def _begun(message: dict[str, Any], totals: _TlogTotals, names: frozenset[str]) -> _Recording:
     """A recording that begins with `message`, which may not be its first."""
     origin_ns = _origin_ns(message) or 0
     reader = KeystrokeReader(totals.limit, lambda line: typed_name(line, names))
@@ -224,12 +224,12 @@ def _begun(message: dict[str, Any], totals: _Totals, names: frozenset[str]) -> _
 def _origin_ns(message: dict[str, Any]) -> int | None:
     """The clock at the recording's beginning, by this message; None if it has no time, as before version 2.3."""
     time_s = message.get("time")
-    is_time = isinstance(time_s, int | float) and not isinstance(time_s, bool) and 0 <= time_s * 1000 < _MOST_MS
-    return (round(time_s * 1000) - int(message["pos"])) * _MS_NS if time_s and is_time else None
+    is_time = isinstance(time_s, int | float) and not isinstance(time_s, bool) and 0 <= time_s * 1000 < _LATEST_TIME_MS
+    return (round(time_s * 1000) - int(message["pos"])) * _MILLISECOND_NS if time_s and is_time else None
 
 
 def _take(
-    message: dict[str, Any], events: list[tuple[int, bool, bytes]], recording: _Recording, totals: _Totals
+    message: dict[str, Any], events: list[tuple[int, bool, bytes]], recording: _Recording, totals: _TlogTotals
 ) -> None:
     """Gives the events of a message to the recording's reader, behind a gap if messages are missing before it."""
     number = _count(message, "id")
@@ -248,7 +248,7 @@ def _take(
         (recording.reader.input if is_input else recording.reader.output)(at_ns, content)
 
 
-def _close(recording: _Recording, totals: _Totals) -> None:
+def _close(recording: _Recording, totals: _TlogTotals) -> None:
     """Ends a recording, and adds what it has to `totals`."""
     reader = recording.reader
     reader.end(recording.end_ns)
