@@ -4,10 +4,11 @@ Everything that the command `loadgo` does is a function here, with the same name
 so that neither `import loadgo` nor `loadgo run` waits for the libraries of the analysis.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+# Type checkers read it as true. `typing` itself takes a while to load, in which an interrupt is a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from loadgo.attribution.measured_runs import speedup_of as speedup_of
     from loadgo.attribution.results import Speedup as Speedup
     from loadgo.attribution.speedup import speedup as speedup
@@ -228,7 +229,9 @@ _HOMES = {
 
 if not TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> "Any":
+        from importlib import import_module
+
         if name == "__version__":
             return import_module("loadgo._loadgo").__version__
         if name not in _HOMES:

@@ -1,19 +1,23 @@
 """The entry of the command `loadgo`, and of `python -m loadgo`."""
 
-import atexit
-import gc
 import os
-import signal
 import sys
-import traceback
-from contextlib import suppress
+
+_INTERRUPTED_WORDS = b"loadgo: interrupted\n"
+try:
+    import atexit
+    import gc
+    import signal
+except KeyboardInterrupt:  # before `main` can catch it
+    os.write(2, _INTERRUPTED_WORDS)
+    os._exit(130)
 
 _NOT_RUN_STATUS, _INTERRUPTED_STATUS = 2, 130
 """The statuses of `loadgo.cli.output`, which may not be loaded when they are needed."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Modules are objects that stay: with Python's own 700, `loadgo --help` takes 4 % more to search them for garbage."""
 _ENDING_WORDS = {
-    signal.SIGINT: b"loadgo: interrupted\n",
+    signal.SIGINT: _INTERRUPTED_WORDS,
     signal.SIGTERM: b"loadgo: ended by SIGTERM\n",
     signal.SIGHUP: b"loadgo: ended by SIGHUP\n",
 }
@@ -46,15 +50,18 @@ def main() -> None:
         raise
     except BaseException:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
+        import traceback
+
         traceback.print_exc()
         sys.exit(_NOT_RUN_STATUS)
 
 
 def _end_in_words(number: int, _frame: object) -> None:
     """Ends the process at once, with a word and a status: a death by the signal itself would be silent."""
-    with suppress(OSError):
+    try:
         os.write(2, _ENDING_WORDS[signal.Signals(number)])
-    os._exit(128 + number)
+    finally:
+        os._exit(128 + number)
 
 
 def _settle_interrupts() -> None:

@@ -245,6 +245,17 @@ def test_an_unknown_host_key_is_told_with_the_remedy(far: AgentHost) -> None:
     assert "log in once with `ssh` and compare the key" in err
 
 
+def test_a_host_key_that_is_not_the_known_one_is_told_in_a_sentence(far: AgentHost) -> None:
+    known = far.folder / "known_hosts"
+    another_key = next(far.host.config.parent.glob("key.pub")).read_text()  # the account's own: no key of the host
+    known.write_text(f"[127.0.0.1]:{far.host.port} {another_key}")
+    far.with_ssh("-o", f"UserKnownHostsFile={known}", "-o", "StrictHostKeyChecking=yes")
+    err = far.loadgo("doctor", "--on", FAR, status=2).stderr
+    assert f"its key is another than the one that is known here (ED25519 key in {known}:1); it shows SHA256:" in err
+    assert "`ssh-keygen -R HOST`" in err
+    assert "@@" not in err
+
+
 def test_a_refused_login_is_told_with_the_remedy(far: AgentHost) -> None:
     far.with_ssh("-o", "PubkeyAuthentication=no", "-o", "BatchMode=yes")
     err = far.loadgo("meter", "--on", FAR, "--for", "1s", "--out", "kept", status=2).stderr

@@ -9,11 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from support.delay_accounting import delay_accounting_without_runs
 from support.outside import (
     NEEDS_ROOT,
     ROOT,
     Bench,
-    delay_accounting_without_runs,
     ended,
     groups_of,
     left_behind,

@@ -58,15 +58,24 @@ class CheckFiles:
         """
         check_files({"--junit": self.junit, "--summary": self.summary}, others)
 
-    def write(self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]) -> None:
-        """Writes the files that were asked for, each even if the other fails. `answer` gives answer and warnings."""
-        try_each(lambda: self._write_junit(title, checks), lambda: self._append_summary(title, answer, checks))
+    def write(
+        self,
+        title: str,
+        answer: Callable[[], tuple[str, Sequence[str]]],
+        checks: Sequence[Check],
+        seconds: float = 0.0,
+    ) -> None:
+        """Writes the files that were asked for, each even if the other fails. `answer` gives answer and warnings.
 
-    def _write_junit(self, title: str, checks: Sequence[Check]) -> None:
+        `seconds` is the length of the run that was judged; 0 for a comparison, which runs nothing.
+        """
+        try_each(lambda: self._write_junit(title, checks, seconds), lambda: self._append_summary(title, answer, checks))
+
+    def _write_junit(self, title: str, checks: Sequence[Check], seconds: float) -> None:
         from loadgo.documents.as_junit import junit_xml
 
         if self.junit is not None:
-            write_file(self.junit, junit_xml(title, checks))
+            write_file(self.junit, junit_xml(title, checks, seconds))
 
     def _append_summary(
         self, title: str, answer: Callable[[], tuple[str, Sequence[str]]], checks: Sequence[Check]
@@ -84,7 +93,8 @@ class CheckFiles:
         from loadgo.reporting import words
 
         title = f"loadgo: {summary.run.name or 'a run'}"
-        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks())
+        seconds = summary.run.wall_s or 0.0
+        self.write(title, lambda: (words.answer(summary), words.warnings(summary)), checks(), seconds)
 
     def write_comparison(self, comparison: Comparison, worse: Sequence[str]) -> None:
         """Writes the results of the thresholds `worse` of a comparison, with its answer and its warnings.

@@ -144,7 +144,9 @@ def query(
     run_name: Annotated[
         str | None,
         typer.Argument(
-            metavar="RUN", autocompletion=run_completions, help="The run: its folder, its id, or last (the default)."
+            metavar="RUN",
+            autocompletion=run_completions,
+            help="The run: its folder, its id, or last, the newest of `loadgo runs` (the default).",
         ),
     ] = None,
     run: Annotated[str | None, typer.Option(metavar="RUN", help="The same as an option.")] = None,

@@ -20,8 +20,9 @@ from loadgo.cli.page_output import FileOption, format_option, page_output
 from loadgo.documents.formats import ReportFormat
 
 _SIDE = (
-    "A run's folder or id, last; several runs with commas between them; a column of a published document: "
-    "csr-rfc-20:645, mpl-16:ctss; or a file of your own with printed figures: before.toml, before.toml:SIDE."
+    "A run's folder or id, or last (the newest of `loadgo runs`); several runs with commas between them; a column of a "
+    "published document: csr-rfc-20:645, mpl-16:ctss; or a file of your own with printed figures: "
+    "before.toml, before.toml:SIDE."
 )
 FirstSideArgument = Annotated[str, typer.Argument(metavar="A", autocompletion=run_completions, help=_SIDE)]
 SecondSideArgument = Annotated[

@@ -22,7 +22,7 @@ def cost(
         typer.Argument(
             metavar="RUN",
             autocompletion=run_completions,
-            help="A run's folder or id, last; several, for the curve over the load.",
+            help="A run's folder or id, or last, the newest of `loadgo runs`; several, for the curve over the load.",
         ),
     ] = None,
     tariff: Annotated[

@@ -26,7 +26,7 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "observe": (
         ("from process accounting", "loadgo observe --from /var/log/account/pacct -o monday.toml"),
         (
-            "with think times from keystrokes",
+            "with keystrokes' times",
             "loadgo observe --from pacct --think-from /var/log/sudo-io -o monday.toml",
         ),
     ),

@@ -45,7 +45,10 @@ def profile(
     sudo: SudoOption = False,
     of: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="Print the profile of this run instead: a folder, its id, or last."),
+        typer.Option(
+            metavar="RUN",
+            help="Print the profile of this run instead: a folder, its id, or last (the newest of `loadgo runs`).",
+        ),
     ] = None,
     host: Annotated[
         str | None, typer.Option(metavar="NAME", help="With --of a run on several hosts: the profile of this one.")

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
 def report(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", autocompletion=run_completions, help="A run's folder, its id, or last.")
+        str,
+        typer.Argument(
+            metavar="RUN",
+            autocompletion=run_completions,
+            help="A run's folder, its id, or last: the newest of `loadgo runs`.",
+        ),
     ] = "last",
     format: ReportFormatOption = "text",
     full: FullOption = False,

@@ -189,7 +189,11 @@ def _progress_bar(*, shown: bool) -> AbstractContextManager[ReportProgress | Non
 
 def _print_run(finished: loadgo.Run, format: ReportFormat, tariff: str, *, full: bool, quiet: bool) -> None:
     """Prints the report of a run, or only its folder. Its folder is named even if that fails."""
+    from loadgo.records.runs import is_among_runs, runs_folder
+
     place = f"the run is in {finished.folder}"
+    if not is_among_runs(finished.folder):
+        place += f": name it by this folder, since `last` and `loadgo runs` know those in {runs_folder()}"
     if quiet:
         try:
             print_output(f"{finished.folder}\n")

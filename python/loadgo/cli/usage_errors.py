@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
 import typer
+from typer._click.exceptions import MissingParameter, NoSuchOption
 from typer.core import HAS_RICH, TyperArgument, TyperCommand, TyperOption
 
 from loadgo.cli.examples import with_examples
@@ -72,14 +75,26 @@ class PlainCommand(TyperCommand):
             super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense."""
+        """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense, or is missing."""
         _check_paths(args)
         _check_host(str(self.name), args)
         try:
             return super().parse_args(ctx, args)
+        except NoSuchOption as error:
+            error.possibilities = nearest_options(error.option_name, error.possibilities or ())
+            raise
+        except MissingParameter as error:
+            error.message = error.message or str(getattr(error.param, "help", None) or "")
+            raise
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
             raise
+
+
+def nearest_options(typed: str, options: Sequence[str]) -> list[str]:
+    """The `options` that begin as what was typed, or else the nearest one; all if none is near."""
+    begun = [option for option in options if option.startswith(typed)]
+    return begun or get_close_matches(typed, options, n=1, cutoff=0.8) or list(options)
 
 
 def _check_host(command: str, args: list[str]) -> None:

@@ -14,7 +14,9 @@ from loadgo.documents.formats import TableFormat
 
 
 def verify(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last.")] = "last",
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run's folder, its id, or last: the newest of `loadgo runs`.")
+    ] = "last",
     full: Annotated[
         bool,
         typer.Option("--full", help="Add the disclosure sheet and the hashes to the text; other formats have them."),

@@ -35,7 +35,9 @@ def watch(
     run: Annotated[
         str | None,
         typer.Argument(
-            metavar="RUN", autocompletion=run_completions, help="A run's folder, its id, or last; a host, if none."
+            metavar="RUN",
+            autocompletion=run_completions,
+            help="A run's folder, its id, or last (the newest of `loadgo runs`); a host, if none.",
         ),
     ] = None,
     terminal: Annotated[bool, typer.Option("--terminal", help="Show it in this terminal, not in a browser.")] = False,

@@ -74,6 +74,11 @@ class BetweenRuns:
         return sum(group.run_count for group in self.groups)
 
     @property
+    def like_runs_in_words(self) -> str:
+        """The like runs, with what makes them like."""
+        return f"{self.like_runs} runs of this host with the script, users and conditions of A or of B"
+
+    @property
     def degrees(self) -> int:
         """Degrees of freedom of their scatter."""
         return self.like_runs - len(self.groups)
@@ -202,14 +207,14 @@ def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
     if max(changes) > NEIGHBOUR_TOLERANCE + max(_range(group.others_shares) for group in between.groups):
         return (
             f"other programs' share of the processors changed more between A and B than among the {between.like_runs} "
-            "like runs"
+            "runs like them"
         )
     if reason := _neighbours_against(live):
         return reason
     starts = [sum(side.starts_s) / len(side.starts_s) for side in live if side.starts_s]
     gap_s = max(starts, default=0.0) - min(starts, default=0.0)
     if gap_s > MOST_GAP_SPANS * max(_range(group.starts_s) for group in between.groups):
-        return f"the {between.like_runs} like runs were made in a shorter time than lies between A and B"
+        return f"the {between.like_runs} runs like A or B were made in a shorter time than lies between A and B"
     return ""
 
 

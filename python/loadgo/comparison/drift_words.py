@@ -82,9 +82,9 @@ def advice(rows: Matched, a: Side, b: Side) -> list[str]:
     if names_host_change(rows):
         why = host_change(rows)
     elif all(difference.drift == "allowed" for difference in differences):
-        why = f"{between.like_runs} like runs of this host differed by as much by themselves."
+        why = f"{between.like_runs_in_words} differed by as much among themselves."
     else:
-        incomplete = "the like runs beside have too few answers of all commands" if between.drift == "allowed" else ""
+        incomplete = "the runs like A or B have too few answers of all commands" if between.drift == "allowed" else ""
         reason = f": {between.reason or incomplete}" if between.reason or incomplete else ""
         why = f"How much runs of this host differ by themselves is not known from {runs_a_side(rows)}{reason}."
     return [f"{why} {_experiment(rows, a, b)}"]
@@ -149,7 +149,8 @@ def about_allowance(rows: Matched) -> list[str]:
             "is called better or worse."
         ]
     how = "are wider by that" if between.added else "are at least as wide as that"
-    return [f"{between.like_runs} like runs show how much runs of this host differ by themselves: they {how}."]
+    known_from = between.like_runs_in_words
+    return [f"How much runs of this host differ by themselves is known from {known_from}: the intervals {how}."]
 
 
 def host_change(rows: Matched) -> str:

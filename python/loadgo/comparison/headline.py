@@ -269,8 +269,7 @@ def _condition(condition: DifferingCondition) -> str:
 
 
 def _cut(value: str) -> str:
-    shown = value or "none"
-    return shown if len(shown) <= _VALUE_CHARS else f"{shown[: _VALUE_CHARS - 1]}…"
+    return value if len(value) <= _VALUE_CHARS else f"{value[: _VALUE_CHARS - 1]}…"
 
 
 def _without_interval(comparison: Comparison, differences: Iterable[Difference]) -> str:

@@ -66,8 +66,7 @@ def _conditions(comparison: Comparison) -> Table | None:
 
 
 def _cut(text: str) -> str:
-    shown = text or NOT_MEASURED
-    return shown if len(shown) <= _MOST_CONDITION_CHARS else f"{shown[: _MOST_CONDITION_CHARS - 1]}…"
+    return text if len(text) <= _MOST_CONDITION_CHARS else f"{text[: _MOST_CONDITION_CHARS - 1]}…"
 
 
 def _judged(comparison: Comparison) -> Table | None:

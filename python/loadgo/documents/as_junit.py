@@ -43,15 +43,21 @@ class Check:
         return "PASS, perhaps by chance" if self.verdict == "passed" and self.is_open else _WORDS[self.verdict]
 
 
-def junit_xml(suite: str, checks: Sequence[Check]) -> str:
-    """The checks as a test suite: `failed` is a failure, and `cannot tell` is an error, each with its reason."""
+def junit_xml(suite: str, checks: Sequence[Check], seconds: float = 0.0) -> str:
+    """The checks as a test suite: `failed` is a failure, and `cannot tell` is an error, each with its reason.
+
+    `seconds` is the length of what was judged. Each check is about all of it, so each has that time, as the suite has.
+    """
+    time = f"{seconds:.3f}"
     counts = {verdict: str(sum(check.verdict == verdict for check in checks)) for verdict in _SIGNS}
     totals = {"tests": str(len(checks)), "failures": counts["failed"], "errors": counts["cannot tell"]}
-    root = ElementTree.Element("testsuites", {"name": "loadgo", **totals})
-    element = ElementTree.SubElement(root, "testsuite", {"name": _xml_text(suite), **totals, "skipped": "0"})
+    root = ElementTree.Element("testsuites", {"name": "loadgo", **totals, "time": time})
+    element = ElementTree.SubElement(
+        root, "testsuite", {"name": _xml_text(suite), **totals, "skipped": "0", "time": time}
+    )
     for check in checks:
         case = ElementTree.SubElement(
-            element, "testcase", {"name": _xml_text(check.name), "classname": _xml_text(suite), "time": "0"}
+            element, "testcase", {"name": _xml_text(check.name), "classname": _xml_text(suite), "time": time}
         )
         text = _xml_text(check.text)
         if check.verdict == "passed":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 
 from loadgo.errors import Refused
@@ -102,12 +103,18 @@ def shown_clause(text: str | bytes) -> str:
     return shown(text).rstrip(". ")
 
 
+_CHANGED_KEY_SIGNS = ("remote host identification has changed", "has changed and you have requested strict checking")
+_OLD_KEY = re.compile(r"Offending (\S+ key in \S+)")
+_NEW_KEY = re.compile(r"SHA256:\S+")
+_NO_ANSWER_REMEDY = (
+    "nothing answers there: see whether the host is up, whether a firewall lets this host through, and whether its "
+    "sshd has another port (`ssh://HOST:PORT`)"
+)
 _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
     (
-        ("host key verification failed", "remote host identification has changed", "host key is known for"),
+        ("host key verification failed", "host key is known for"),
         HostKeyRefused,
-        "log in once with `ssh` and compare the key with its administrator's; a key that has changed is removed with "
-        "`ssh-keygen -R HOST`",
+        "its key is not known here yet: log in once with `ssh` and compare the key with its administrator's",
     ),
     (
         ("permission denied", "too many authentication failures", "no supported authentication methods"),
@@ -120,31 +127,49 @@ _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
         "no sshd answers at this port: see that one runs there, and whether it has another port (`ssh://HOST:PORT`)",
     ),
     (
-        (
-            "could not resolve",
-            "connection timed out",
-            "operation timed out",
-            "no route to host",
-            "network is unreachable",
-            "connection closed",
-            "connection reset",
-            "banner exchange",
-            "kex_exchange",
-        ),
+        ("could not resolve",),
         HostUnreachable,
-        "see that `ssh` reaches the host: its name, its port, and the network between",
+        "no host has this name: see how it is spelt, or give it an address in ~/.ssh/config or /etc/hosts",
+    ),
+    (
+        ("no route to host", "network is unreachable"),
+        HostUnreachable,
+        "no way leads there: see that the host is up, and this host's own network (`ip route get ADDRESS`), such as a "
+        "VPN that is not connected",
+    ),
+    (("timed out",), HostUnreachable, _NO_ANSWER_REMEDY),
+    (
+        ("connection closed", "connection reset", "banner exchange", "kex_exchange"),
+        HostUnreachable,
+        "something at this port ends the connection before the log-in: see that it is an sshd, and in its log why it "
+        "does (`MaxStartups`, a ban after failed log-ins)",
     ),
 )
 
 
 def ssh_failure(address: object, errors: str | bytes) -> NoAgent:
     """The error for an ssh that ended with its own status, by what it printed."""
-    text = shown_clause(errors)
+    whole = errors.decode("utf-8", "replace") if isinstance(errors, bytes) else errors
+    if any(sign in whole.lower() for sign in _CHANGED_KEY_SIGNS):
+        return _changed_key(address, whole)
+    text = shown_clause(whole)
     for signs, failure, remedy in _SSH_FAILURES:
         if any(sign in text.lower() for sign in signs):
             return failure(f"{address}: {text}: {remedy}")
     reason = text or "ssh ended without a word"
     return NoAgent(f"{address}: {reason}: see that `ssh` logs in there and runs a command")
+
+
+def _changed_key(address: object, text: str) -> HostKeyRefused:
+    """The error for a host with another key than the known one, without ssh's frame of signs."""
+    old, new = _OLD_KEY.search(text), _NEW_KEY.search(text)
+    known = f" ({shown(old[1])})" if old else ""
+    shows = f"; it shows {shown(new[0])}" if new else ""
+    return HostKeyRefused(
+        f"{address}: its key is another than the one that is known here{known}{shows}: compare that with its "
+        "administrator's, since it may be another host. If the host was installed anew, remove the old key with "
+        "`ssh-keygen -R HOST`, and log in once with `ssh`"
+    )
 
 
 def delivery_stalled(address: object, sent_bytes: int, all_bytes: int, silence_s: float) -> DeliveryStalled:

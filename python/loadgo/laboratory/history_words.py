@@ -166,8 +166,7 @@ def notes(past: History) -> tuple[tuple[str, str], ...]:
 def _condition_notes(past: History) -> Iterator[tuple[str, str]]:
     for change in past.changes:
         differing = [
-            f"{one.shown_name} {' → '.join(value or 'none' for value in one.shown_values)}"
-            for one in change.conditions[:MOST_NAMED_CONDITIONS]
+            f"{one.shown_name} {' → '.join(one.shown_values)}" for one in change.conditions[:MOST_NAMED_CONDITIONS]
         ]
         more = len(change.conditions) - len(differing)
         text = "; ".join(differing) + (f"; and {more} more" if more > 0 else "")

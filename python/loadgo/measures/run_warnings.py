@@ -49,8 +49,8 @@ class RunFindings:
     audit: LittleAudit | None
     total_time: TotalTime | None
     other_work: OtherWork | None
-    not_found: Mapping[str, int]
-    """Number of lines whose command does not exist, by command."""
+    not_found: Mapping[str, tuple[int, int]]
+    """Number of lines whose command does not exist, and of all lines, by command; without commands that exist."""
     fit_warnings: tuple[str, ...]
     """Reasons to doubt the fit of a simulated machine."""
     prediction: Prediction | None
@@ -122,7 +122,9 @@ def facts_in(summary: Summary) -> RunFacts:
         audit=summary.audit,
         total_time=summary.total_time,
         other_work=summary.other_work,
-        not_found={row.name: row.outcomes.not_found for row in summary.commands if row.outcomes.not_found},
+        not_found={
+            row.name: (row.outcomes.not_found, row.response.count) for row in summary.commands if row.outcomes.not_found
+        },
         fit_warnings=summary.fit_warnings,
         prediction=summary.prediction,
         drivers=summary.drivers,
@@ -358,10 +360,14 @@ def _not_found(facts: RunFacts) -> list[str]:
     """A warning about lines whose command does not exist, which a script without `status` accepts."""
     if not facts.not_found:
         return []
-    listed = ", ".join(f"{number(count)} of {as_code(name)}" for name, count in facts.not_found.items())
+    listed = ", ".join(
+        f"{f'all {number(count)}' if count == every else f'{number(count)} of {number(every)}'} of {as_code(name)}"
+        for name, (count, every) in facts.not_found.items()
+    )
     return [
         f"Lines ended with exit status 127, with which a shell says that there is no such command: {listed}. "
-        "Their times are those of the message."
+        "Their times are those of the message. With `status = 0` in the script such lines count as failed, and "
+        "`--fail-if 'errors > 0'` then makes the exit status 1."
     ]
 
 
@@ -378,11 +384,12 @@ def _account(total_time: TotalTime | None) -> list[str]:
     ]
 
 
-def _not_found_counts(rows: pl.DataFrame) -> dict[str, int]:
-    """Number of lines with the exit status for a missing command, by command in the order of the script."""
-    missing = rows.filter(pl.col("exit_status") == NOT_FOUND_STATUS)
-    by_command = missing.group_by(pl.col("command").cast(pl.String)).agg(pl.col("line").min(), pl.len())
-    return {str(name): int(count) for name, _, count in by_command.sort("line").iter_rows()}
+def _not_found_counts(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """Number of lines with the exit status for a missing command, and of all, by command in the script's order."""
+    missing = (pl.col("exit_status") == NOT_FOUND_STATUS).sum().alias("missing")
+    by_command = rows.group_by(pl.col("command").cast(pl.String)).agg(pl.col("line").min(), missing, pl.len())
+    found = by_command.filter(pl.col("missing") > 0).sort("line")
+    return {str(name): (int(count), int(every)) for name, _, count, every in found.iter_rows()}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ A COMMAND with brackets goes into quotes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
@@ -184,6 +184,12 @@ def parse_figure(text: str, figures: Figures) -> NamedFigure:
     return NamedFigure(name, dimension, command)
 
 
+def _with_command(name: str, figures: Iterable[str]) -> list[str]:
+    """The figure of a command that a name without brackets may mean: `p90(compile)` for `p90compile`."""
+    figure = max((figure for figure in figures if name.startswith(figure)), key=len, default="")
+    return [f"{figure}({name.removeprefix(figure).lstrip('_')})"] if figure else []
+
+
 class _Reader:
     """Reads a condition from left to right; blanks between its parts are skipped."""
 
@@ -275,7 +281,7 @@ class _Reader:
         if quantile and not 0 < float(quantile[1]) < 100:
             raise self.error("a quantile lies between p0 and p100, such as p90")
         if name not in dimensions and not quantile:
-            near = get_close_matches(name, dimensions, n=1)
+            near = get_close_matches(name, dimensions, n=1) or _with_command(name, dimensions)
             others = ", and any other quantile" if self.figures.any_quantile else ""
             hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(dimensions)}{others}"
             raise self.error((f"{name!r} is no figure" if name else "a figure is missing") + hint)

@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 
 from loadgo.comparison.chart_data import ChangeRatio, ratio_range
-from loadgo.notation.measures import name_of
 from loadgo.pairing.results import Change, Experiment
-from loadgo.pairing.run_figures import log_ratio
-from loadgo.pairing.words import interval_text, relative, relative_of_pair
+from loadgo.pairing.words import change_name, interval_text, relative, relative_of_pair
 
 PAIRS_TITLE = "How much each pair changed from A to B"
 
@@ -58,12 +56,11 @@ def margin_ratios(margin: float) -> tuple[float, float]:
 
 def _measure_changes(experiment: Experiment, change: Change) -> MeasureChanges:
     pairs = [
-        PairChange(number, pair.first, math.exp(log), relative_of_pair(log))
-        for number, pair in enumerate(experiment.pairs, 1)
-        if (log := log_ratio(pair.a, pair.b, change.measure)) is not None
+        PairChange(number, experiment.pairs[number - 1].first, math.exp(log), relative_of_pair(log))
+        for number, log in zip(change.pairs, change.pair_logs, strict=True)
     ]
     interval = change.interval
     ends = (None, None) if interval is None else (1 + interval.low, 1 + interval.high)
     ratio = ChangeRatio(1 + change.relative, *ends)
-    name, text = name_of(change.measure), relative(change)
+    name, text = change_name(change), relative(change)
     return MeasureChanges(name, ratio, text, interval_text(change), change.verdict, tuple(pairs))

@@ -13,12 +13,13 @@ from loadgo.notation.figures import NOT_MEASURED, share
 from loadgo.notation.measures import name_of
 from loadgo.pairing.pictures import experiment_pictures
 from loadgo.pairing.results import Change, Experiment, LeftOut, Pair
-from loadgo.pairing.run_figures import CommandMeans, RunFigures, log_ratio
+from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
 from loadgo.pairing.words import (
     about,
     advice,
     answer,
+    change_name,
     figure,
     interval_text,
     notation_for,
@@ -60,10 +61,10 @@ def experiment_document(experiment: Experiment) -> Document:
         return experiment_charts(experiment)
 
     changes, commands = experiment.changes, experiment.command_changes
-    whole = [(name_of(change.measure), change) for change in changes]
+    whole = [(change_name(change), change) for change in changes]
     tables = [replace(_table("Changes", whole), charts=("pairs",), charts_lead=True)] if changes else []
     if commands:
-        rows = [(f"{change.command}, {name_of(change.measure)}", change) for change in commands]
+        rows = [(f"{change.command}, {change_name(change)}", change) for change in commands]
         tables.append(_table("By command", rows))
     if experiment.pairs:
         tables.append(_pairs_table(experiment))
@@ -122,16 +123,17 @@ def _pairs_table(experiment: Experiment) -> Table:
         Column("pair", tuple(str(number) for number, _ in enumerate(pairs, 1))),
         Column("first", tuple(pair.first for pair in pairs)),
     ]
-    columns += [
-        Column(name_of(measure), tuple(_pair_change(pair, measure) for pair in pairs))
-        for measure in experiment.decisive
-    ]
+    columns += [_pair_column(experiment, measure) for measure in experiment.decisive]
     if is_host(experiment.a.on):
         columns.append(Column("other work in A", tuple(share(pair.a.others_share) for pair in pairs), spare=1))
         columns.append(Column("other work in B", tuple(share(pair.b.others_share) for pair in pairs), spare=1))
     return Table("Pair by pair", tuple(columns))
 
 
-def _pair_change(pair: Pair, measure: str) -> str:
-    ratio = log_ratio(pair.a, pair.b, measure)
-    return NOT_MEASURED if ratio is None else relative_of_pair(ratio)
+def _pair_column(experiment: Experiment, measure: str) -> Column:
+    """The change of a measure in each pair, at equal speed where that of all pairs is."""
+    change = experiment.change(measure)
+    logs = {} if change is None else dict(zip(change.pairs, change.pair_logs, strict=True))
+    numbers = range(1, len(experiment.pairs) + 1)
+    cells = (relative_of_pair(logs[number]) if number in logs else NOT_MEASURED for number in numbers)
+    return Column(name_of(measure) if change is None else change_name(change), tuple(cells))

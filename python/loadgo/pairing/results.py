@@ -58,6 +58,8 @@ class Change:
     """The command; None for all commands together."""
     logs: tuple[float, ...]
     """The logarithm of B's figure over A's, pair by pair."""
+    pairs: tuple[int, ...]
+    """The number of each of these pairs in the experiment, from 1."""
     progress: tuple[float, ...]
     """The part of the experiment that was over after each of these pairs."""
     a: float
@@ -84,6 +86,18 @@ class Change:
     def mean(self) -> AdjustedMean:
         """The mean of the logarithms, adjusted for the reference work's where that is known."""
         return adjusted_mean(self.logs, self.reference_logs)
+
+    @property
+    def is_at_equal_speed(self) -> bool:
+        """Whether `mean` is that at equal speed of the processors."""
+        return self.mean.slope != 0
+
+    @property
+    def pair_logs(self) -> tuple[float, ...]:
+        """`logs`, at equal speed of the processors if `mean` is: then `mean` is their mean, too."""
+        slope = self.mean.slope
+        references = self.reference_logs or (0.0,) * len(self.logs)
+        return tuple(log - slope * reference for log, reference in zip(self.logs, references, strict=True))
 
     @property
     def interval(self) -> Interval | None:
@@ -169,15 +183,16 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
         return bool(verdicts) and "cannot tell" not in verdicts
 
     def _change(self, measure: str, command: str | None) -> Change | None:
-        logs, a_logs, progress = [], [], []
+        logs, a_logs, numbers, progress = [], [], [], []
         references: list[float | None] = []
-        for pair in self.pairs:
+        for number, pair in enumerate(self.pairs, 1):
             means = pair.a.commands.get(command) if command is not None else None
             before = pair.a.whole[measure] if command is None else means and means.mean(measure)
             ratio = log_ratio(pair.a, pair.b, measure, command)
             if ratio is not None and before:
                 logs.append(ratio)
                 a_logs.append(math.log(before))
+                numbers.append(number)
                 progress.append(pair.progress)
                 references.append(reference_log_ratio(pair.a, pair.b))
         if not logs:
@@ -185,7 +200,7 @@ class Experiment(Result, presented_by="loadgo.pairing.presentation:presentation"
         a = math.exp(math.fsum(a_logs) / len(a_logs))
         known = tuple(log for log in references if log is not None)
         reference_logs = known if measure == "cpu" and len(known) == len(logs) else None
-        return Change(measure, command, tuple(logs), tuple(progress), a, self.margin, reference_logs)
+        return Change(measure, command, tuple(logs), tuple(numbers), tuple(progress), a, self.margin, reference_logs)
 
 
 def _known(changes: Iterable[Change | None]) -> tuple[Change, ...]:

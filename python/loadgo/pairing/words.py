@@ -262,20 +262,26 @@ def notes(experiment: Experiment) -> list[tuple[str, str]]:
     return [*lines, ("Runs", f"are in {experiment.folder}.")]
 
 
+def change_name(change: Change) -> str:
+    """The measure's name in tables and charts, which say where a change is that at equal speed."""
+    return f"{name_of(change.measure)}{', equal speed' if change.is_at_equal_speed else ''}"
+
+
 def _speed(experiment: Experiment) -> list[tuple[str, str]]:
     """A note on the speed of the processors, where a reference work measured it beside the runs."""
     cpu = experiment.change("cpu")
     if cpu is None or cpu.reference_logs is None:
         return []
     times = in_words([relative_of_pair(min(cpu.reference_logs)), relative_of_pair(max(cpu.reference_logs))])
-    if not cpu.mean.slope:
+    if not cpu.is_at_equal_speed:
         few = f"From {FEWEST_ADJUSTED_VALUES} pairs on, CPU is compared at equal speed"
         return [("Speed", f"The time of the same reference work changed by {times} at the extremes. {few}.")]
     return [
         (
             "Speed",
-            "CPU is compared at equal speed of the processors. Between A's and B's run of a pair the time of the same "
-            f"reference work changed by {times} at the extremes, and CPU by {cpu.mean.slope:.2f} times as much.",
+            "CPU is compared at equal speed of the processors, over all pairs and in each. Between A's and B's run of "
+            f"a pair the time of the same reference work changed by {times} at the extremes, and CPU by "
+            f"{cpu.mean.slope:.2f} times as much.",
         )
     ]
 

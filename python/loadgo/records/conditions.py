@@ -39,6 +39,12 @@ _LIMIT_KEYS = ("cpus", "swap")
 """Keys of a run's limits that are no condition of the system too, as `memory_bytes` is."""
 _LIMIT_EACH = "limit each"
 """The first words of a condition of each user's limits."""
+_CHOSEN_KEYS = (
+    *("users", "model", "passes", "think", "typing", "arrivals_per_second", "duration_s", "until", "seed"),
+    *("set", "speed", "without_lost", *_LIMIT_KEYS),
+)
+_CHOSEN_PREFIXES = ("machine ", "script", _LIMIT_EACH)
+"""Conditions that the experimenter sets, or leaves out."""
 _MEASURED_CONDITIONS = ("memory_available_bytes", "used_bytes", "load_average")
 
 _COUNT_AT_END = re.compile(r"(?<!\d)\d+$")
@@ -63,7 +69,22 @@ class DifferingCondition:
 
     @property
     def shown_values(self) -> tuple[str, str]:
-        """Both values with units: `40.0 s`, `231 MB`. Bytes stay where the difference is too small to be seen so."""
+        """Both values with units: `40.0 s`, `231 MB`. A side without a value has `none`, or `not recorded`."""
+        before, after = self._values_with_units
+        return before or self._absent_word, after or self._absent_word
+
+    @property
+    def _absent_word(self) -> str:
+        """The word for a side that does not have the condition.
+
+        What the experimenter did not set is none. What a run did not find out about its host may be anything.
+        """
+        is_chosen = self.name in _CHOSEN_KEYS or self.name.startswith(_CHOSEN_PREFIXES)
+        return "none" if is_chosen else "not recorded"
+
+    @property
+    def _values_with_units(self) -> tuple[str, str]:
+        """Both values with units. Bytes stay where the difference is too small to be seen so."""
         if self.name == "duration_s":
             before, after = (text and duration(1e9 * float(text)) for text in (self.before, self.after))
             return before, after

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,11 @@ def runs_folder() -> Path:
     return Path(os.environ.get("LOADGO_RUNS") or "runs")
 
 
+def is_among_runs(folder: Path) -> bool:
+    """Whether a run in `folder` is one of the folder of all runs, so that it has an id there and may be the last."""
+    return folder.resolve().parent == runs_folder().resolve()
+
+
 def runs(folder: str | os.PathLike[str] | None = None) -> RunList:
     """Lists the recorded runs, the newest last.
 
@@ -84,7 +90,7 @@ def runs(folder: str | os.PathLike[str] | None = None) -> RunList:
 
 
 def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
-    """The folder of `run`: a path, an id or the beginning of an id, or `"last"`.
+    """The folder of `run`: a path, an id or the beginning of an id, or `"last"`, the newest in the folder of all runs.
 
     Raises `BadRun` for an unknown run, and for a beginning that several ids have.
     """
@@ -105,6 +111,8 @@ def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
     if path.is_dir():
         raise BadRun(f"{path} is not a run's folder: there is no run.toml in it")
     folders = _folders(all_runs)
+    if get_close_matches(name, [LAST_RUN_NAME]):
+        raise BadRun(f"there is no run {name}; did you mean {LAST_RUN_NAME}?")
     known_runs = f"there are {_name_list(folders)}" if folders else "there is none yet"
     raise BadRun(f"there is no run {name}, neither as a folder nor in {all_runs}: {known_runs}")
 
@@ -196,7 +204,10 @@ def _start_key(folder: Path) -> tuple[float, str]:
 def _last_folder(all_runs: Path) -> Path:
     folders = _folders(all_runs)
     if not folders:
-        raise BadRun(f"there is no run in {all_runs} yet: make one with `loadgo run typical-user`, or name its folder")
+        raise BadRun(
+            f"there is no run in {all_runs} yet: make one with `loadgo run typical-user`, or name the folder of a "
+            "run that lies elsewhere"
+        )
     return folders[-1]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,4 +79,16 @@ def _source_path(requested: str | Path, folder: Path, kind: str) -> Path:
             f"there is no {kind} called {requested!r}{suggestion} Bundled are {', '.join(names)}; "
             f"a file is named by its path{f', and another host as ssh://{requested}' if kind == 'machine' else ''}."
         )
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, f"{os.strerror(errno.ENOENT)}{_instead_of(path, kind)}", str(path))
     return path
+
+
+def _instead_of(path: Path, kind: str) -> str:
+    """A clause on what to name in place of a missing file: the nearest name beside it, or how one is made."""
+    beside = [other.name for other in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+    nearest = difflib.get_close_matches(path.name, beside, n=1)
+    if nearest:
+        return f"; did you mean {path.parent / nearest[0]}?"
+    command = "scripts typical-user" if kind == "script" else "machines ctss"
+    return f"; `loadgo {command}` prints one to begin with"

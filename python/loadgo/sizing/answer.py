@@ -173,7 +173,21 @@ def _met_in_words(users: int, points: Sequence[LoadPoint]) -> str:
 def _none_meets_in_words(target: Target, points: Sequence[LoadPoint], goal: SearchGoal) -> str:
     measured = _measured_in_words(goal.fewest_users, points)
     number_of_users = "number of users" if goal.fewest_users == 1 else f"number from {people(goal.fewest_users)} on"
-    return f"No {number_of_users} meets {target.text}{': ' if measured else ''}{measured}.{_fewer_in_words(goal)}"
+    alone = _alone_in_words(target) if measured and goal.fewest_users == 1 else ""
+    return (
+        f"No {number_of_users} meets {target.text}{': ' if measured else ''}{measured}.{alone}{_fewer_in_words(goal)}"
+    )
+
+
+def _alone_in_words(target: Target) -> str:
+    """A sentence on a time that one user alone does not meet, with the remedy; empty for any other measure."""
+    if target.share is None and target.measure != "mean":
+        return ""
+    what = as_code(target.command) if target.command else "an interaction"
+    return (
+        f" One user waits for no other, so the target cannot be met here: set its limit above what {what} takes alone, "
+        "or make what is typed faster."
+    )
 
 
 def _fewer_in_words(goal: SearchGoal) -> str:

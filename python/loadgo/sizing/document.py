@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 STOPPED_WARNING = "The search was stopped: the answer comes from the complete trials."
+_WITH_OTHER_WORK = "Utilisations of the processors include this time, users' CPU does not."
 
 
 def capacity_json(capacity: Capacity) -> str:
@@ -125,10 +126,11 @@ def _other_work_notes(capacity: Capacity) -> list[tuple[str, str]]:
     """A note on other work on a host; none where it was not measured."""
     if capacity.neighbours is None:
         return []
+    if busy_warning(capacity.neighbours, capacity.on):
+        return [("Other work", f"it is beside the kernel's own. {_WITH_OTHER_WORK}")]
     note = (
         f"other programs used {share(capacity.neighbours.mean)} of the processors' time, beside the kernel's own "
-        "work. Utilisations of the processors include this time, users' CPU does not. loadgo meter --for 10s --full "
-        "shows the programs."
+        f"work. {_WITH_OTHER_WORK} loadgo meter --for 10s --full shows the programs."
     )
     return [("Other work", note)]
 

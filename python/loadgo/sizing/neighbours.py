@@ -22,9 +22,14 @@ def neighbours_of(trials: Sequence[CapacityTrial] | Sequence[TrialRecord]) -> Ne
 
 
 def neighbours_in_words(neighbours: Neighbours | None) -> str:
-    """Sentences on other work; empty where it took little."""
+    """Sentences on other work; empty where it took little. Of a busy host a warning tells it, and this says no more.
+
+    What is known of the same host without other work is said in any case.
+    """
     if neighbours is None or is_quiet(neighbours):
         return ""
+    if _is_busy(neighbours):
+        return "" if neighbours.quiet is None else _quiet_in_words(neighbours.quiet)
     least, most = share(neighbours.least), share(neighbours.most)
     between = f" ({least} to {most} from trial to trial)" if least != most else ""
     quiet = _quiet_in_words(neighbours.quiet)
@@ -52,14 +57,21 @@ def is_quiet(neighbours: Neighbours) -> bool:
     return OtherWork(neighbours.most).level == "quiet"
 
 
+def _is_busy(neighbours: Neighbours) -> bool:
+    """Whether other work took so much over all trials that a warning stands over the answer."""
+    return OtherWork(neighbours.mean).level == "busy"
+
+
 def busy_warning(neighbours: Neighbours | None, on: str) -> list[str]:
     """The warning about the host `on` that was busy with other things over all trials; empty for any other host."""
-    if neighbours is None or OtherWork(neighbours.mean).level != "busy":
+    if neighbours is None or not _is_busy(neighbours):
         return []
+    least, most = share(neighbours.least), share(neighbours.most)
+    between = f" ({least} to {most} from trial to trial)" if least != most else ""
     return [
-        f"The host was busy with other things: {share(neighbours.mean)} of its processors' time over all trials, up to "
-        f"{share(neighbours.most)} in one. The answer is for the host in that state: search again when it is quiet. "
-        f"{shows_programs_on(on)}"
+        f"The host was busy with other things: {share(neighbours.mean)} of its processors' time over all trials"
+        f"{between}. The answer is for the host in that state, and a quiet one may support more users: search again "
+        f"when it is quiet. {shows_programs_on(on)}"
     ]
 
 

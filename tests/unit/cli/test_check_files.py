@@ -59,6 +59,8 @@ def test_a_run_has_its_conditions_and_its_own_checks(tmp_path: Path) -> None:
         "no records were lost": "system-out",
     }
     assert "2 of 6 checks failed" in (tmp_path / "summary.md").read_text()
+    (suite,) = ElementTree.parse(tmp_path / "junit.xml").iter("testsuite")
+    assert float(suite.get("time", 0)) > 0, "the run's length"
 
 
 def test_a_report_appends_its_summary_and_agrees_with_its_exit_status(slow: Path, tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_a_report_that_cannot_be_printed_costs_no_checks_of_a_run(tmp_path: Path
     status, told = with_full_output("run", script, *options, *files)
     assert (status, cases(tmp_path / "junit.xml")["fails if mean > 1ns"]) == (2, "failure")
     assert "1 of 4 checks failed" in (tmp_path / "summary.md").read_text()
-    assert f"the run is in {tmp_path / 'out'}" in told
+    assert f"the run is in {tmp_path / 'out'}: name it by this folder, since `last` and `loadgo runs` know" in told
     assert "loadgo: failed: mean" in told
     assert "the standard output: No space left on device" in told
     assert "Exception" not in told

@@ -88,3 +88,20 @@ def test_a_signal_that_nothing_catches_gives_a_status_and_a_word(
     )
     said = "interrupted" if name == "SIGINT" else f"ended by {name}"
     assert (done.returncode, done.stderr) == (status, f"loadgo: {said}\n")
+
+
+@pytest.mark.parametrize("module", ["signal", "typing"])
+def test_an_interrupt_of_the_first_imports_has_no_traceback(module: str, tmp_path: Path) -> None:
+    # In place of a module that is loaded before `main` could catch anything, or else while it does.
+    (tmp_path / f"{module}.py").write_text("import os\nos.kill(os.getpid(), 2)\n")
+    (tmp_path / "program.py").write_text(PROGRAMS["LOADED"])
+    done = subprocess.run(
+        [sys.executable, "-m", "program"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "loadgo: interrupted\n")

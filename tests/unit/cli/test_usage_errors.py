@@ -80,7 +80,13 @@ def test_help_shows_the_name_of_an_extra(bench: Bench) -> None:
         (["run", "light", "--tariff", "free"], "tariff"),
         (["run", "light", "--on", "ctsss"], "did you mean ctss?"),
         (["run", "light", "--unknown"], "--unknown"),
-        (["run"], "SCRIPT"),
+        (["run", "light", "--user", "20"], "No such option: --user (Possible options: --users)"),
+        (["run"], "Missing argument 'SCRIPT'. A bundled script's name, or the path of one"),
+        (["capacity", "light"], "Missing option '--target'. A condition that must hold: 'p90 < 2s'"),
+        (["run", "mine.toml"], "mine.toml: No such file or directory; `loadgo scripts typical-user` prints one"),
+        (["run", "light", "--on", "a.toml"], "a.toml: No such file or directory; `loadgo machines ctss` prints one"),
+        (["history", "p90compile"], "did you mean p90(compile)?"),
+        (["watch", "lastt"], "did you mean last?"),
         (["walk"], "walk"),
         (["report"], "there is no run"),
         (["report", "nowhere"], "there is no run"),
@@ -99,6 +105,13 @@ def test_a_mistake_is_told_in_words_and_nothing_runs(
     assert result.exit_code == 2, result.output
     assert words in " ".join(result.stderr.replace("│", " ").split())
     assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_script_is_told_with_the_nearest_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "day.toml").write_text("")
+    result = CliRunner().invoke(app, ["run", str(tmp_path / "dya.toml")], env={"COLUMNS": "300"})
+    assert result.exit_code == 2
+    assert f"No such file or directory; did you mean {tmp_path / 'day.toml'}?" in result.stderr
 
 
 def test_a_host_that_is_none_is_refused_before_anything_is_metered(bench: Bench) -> None:

@@ -259,4 +259,10 @@ def test_sides_of_different_parts_of_a_run_are_said_to_be_so_at_the_top(room: Pa
 def test_the_length_of_a_load_has_its_unit() -> None:
     length = DifferingCondition("duration_s", "40", "600")
     assert conditions_sentence([length]) == "What differs: duration (40.0 s in A, 10.0 min in B)."
-    assert DifferingCondition("duration_s", "", "40").shown_values == ("", "40.0 s")
+    assert DifferingCondition("duration_s", "", "40").shown_values == ("none", "40.0 s")
+
+
+def test_what_a_run_did_not_find_out_is_not_called_none() -> None:
+    """A script without `cc` has no version of it in its run: the host may have any."""
+    version = DifferingCondition("versions.cc", "", "gcc 12.2.0")
+    assert conditions_sentence([version]) == "What differs: versions.cc (not recorded in A, gcc 12.2.0 in B)."

@@ -54,7 +54,9 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
     a, b = side(6, [1.0]), side(7, [1.6])
     steady = of_sides(a, b, like_runs=[side(1, [1.0, 1.02, 0.98, 1.01, 0.99, 1.0])])
     assert (response(steady), steady.rows.between.drift) == ("worse", "allowed")
-    assert "6 like runs show how much runs of this host differ" in steady.report(width=120, full=True)
+    text = " ".join(steady.report(width=120, full=True).split())
+    counted = "6 runs of this host with the script, users and conditions of A or of B"
+    assert f"differ by themselves is known from {counted}: the intervals are" in text
     drifting = of_sides(a, b, like_runs=[side(1, [1.0, 1.6, 0.7, 1.3, 0.8, 1.1])])
     difference = drifting.rows.whole["response"]
     assert difference.verdict == "cannot tell"
@@ -62,9 +64,7 @@ def test_like_runs_that_differ_by_little_allow_a_verdict_and_those_that_differ_b
     assert difference.interval is not None
     assert difference.interval.low < 0 < difference.within_runs.low
     assert difference.interval.high > 2 * difference.within_runs.high
-    assert "6 like runs of this host differed by as much by themselves" in " ".join(
-        comparison_document(drifting).warnings
-    )
+    assert f"{counted} differed by as much among themselves." in " ".join(comparison_document(drifting).warnings)
 
 
 def test_too_few_like_runs_allow_no_verdict_and_the_advice_names_how_many_it_takes() -> None:
@@ -86,7 +86,7 @@ def test_a_change_of_the_neighbours_that_no_like_run_had_allows_no_verdict() -> 
     assert response(comparison) == "cannot tell"
     warnings = " ".join(comparison_document(comparison).warnings)
     assert "Other programs had 1.0 % of the processors' time in s and 40.0 % in s." in warnings
-    assert "share of the processors changed more between A and B than among the 6 like runs" in warnings
+    assert "share of the processors changed more between A and B than among the 6 runs like them" in warnings
     met = replace(like)
     met.__dict__["others_shares"] = (0.01, 0.4, 0.2, 0.0, 0.3, 0.1)
     met_by_like_runs = of_sides(side(6, [1.0], others=[0.01]), side(7, [1.6], others=[0.4]), like_runs=[met])

@@ -25,6 +25,12 @@ def test_each_check_is_a_case_with_its_reason() -> None:
     assert failed.get("classname") == "loadgo: day", "the suite's name, once"
 
 
+def test_the_suite_and_each_check_have_the_length_of_the_run() -> None:
+    root = ElementTree.fromstring(junit_xml("loadgo: day", CHECKS, 126.0).encode())
+    assert [element.get("time") for element in root.iter()][:3] == ["126.000"] * 3
+    assert {case.get("time") for case in root.iter("testcase")} == {"126.000"}
+
+
 @given(TEXTS, TEXTS, TEXTS)
 def test_any_text_gives_valid_xml(suite: str, name: str, text: str) -> None:
     content = junit_xml(suite, [Check(name, "failed", text), Check(text, "passed", name)])

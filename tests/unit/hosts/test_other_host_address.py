@@ -81,6 +81,25 @@ def test_the_error_of_ssh_is_the_branch_that_its_message_names(printed: str, fai
     assert f"login1: {printed.rstrip('.')}: " in str(error), "the remedy follows a colon"
 
 
+def test_each_way_of_not_reaching_a_host_has_a_remedy_of_its_own() -> None:
+    printed = (
+        "ssh: Could not resolve hostname login1: Name or service not known",
+        "ssh: connect to host login1 port 22: Connection refused",
+        "ssh: connect to host login1 port 22: No route to host",
+        "ssh: connect to host login1 port 22: Connection timed out",
+        "kex_exchange_identification: Connection closed by remote host",
+        "No ED25519 host key is known for login1.\nHost key verification failed.",
+        CHANGED_KEY,
+    )
+    errors = [ssh_failure(Address("login1"), text) for text in printed]
+    assert len({str(error).rpartition(": ")[2] for error in errors}) == len(printed)
+    assert [type(error) for error in errors] == [HostUnreachable] * 5 + [HostKeyRefused] * 2
+    wrong_key = str(errors[-1])
+    assert "its key is another than the one that is known here (ED25519 key in /root/.ssh/known_hosts:1)" in wrong_key
+    assert "it shows SHA256:Xa1:" in wrong_key
+    assert "@@" not in wrong_key
+
+
 @pytest.mark.parametrize(
     ("step", "printed", "failure"),
     [
@@ -93,6 +112,22 @@ def test_the_error_of_ssh_is_the_branch_that_its_message_names(printed: str, fai
 )
 def test_the_error_of_a_delivery_names_its_step(step: Step, printed: str, failure: type[NoAgent]) -> None:
     assert type(delivery_failure(Address("login1"), step, printed)) is failure
+
+
+CHANGED_KEY = """@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
+The fingerprint for the ED25519 key sent by the remote host is
+SHA256:Xa1
+Please contact your system administrator.
+Offending ED25519 key in /root/.ssh/known_hosts:1
+  remove with:
+  ssh-keygen -f "/root/.ssh/known_hosts" -R "login1"
+Host key for login1 has changed and you have requested strict checking.
+Host key verification failed.
+"""
+"""The message of OpenSSH 9.2."""
 
 
 def test_text_from_another_host_cannot_steer_a_terminal() -> None:

@@ -4,6 +4,9 @@ import time
 from pathlib import Path
 
 import pytest
+from loadgo.documents.table import Table
+from loadgo.pairing.chart_data import measures_changes
+from loadgo.pairing.document import experiment_document
 from loadgo.pairing.reference import FEWEST_PIECES, ReferenceWork
 from loadgo.pairing.results import Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures
@@ -69,6 +72,19 @@ def test_processor_time_is_compared_at_equal_speed_and_response_as_it_was() -> N
     assert cpu.relative == pytest.approx(0.1)
     assert response.verdict == "cannot tell"
     assert any(label == "Speed" and "1.00 times as much" in text for label, text in notes(experiment))
+
+
+def test_the_pairs_are_shown_at_equal_speed_as_their_mean_is() -> None:
+    """The chart had the mean at equal speed, and the circles of the pairs and the table as they were measured."""
+    experiment = experiment_of(SPEEDS, 1.1)
+    cpu, response = measures_changes(experiment)
+    assert (cpu.name, response.name) == ("CPU, equal speed", "response")
+    assert [pair.ratio for pair in cpu.pairs] == pytest.approx([1.1] * len(SPEEDS))
+    assert response.pairs[0].ratio == pytest.approx(1.1 * 1.4)
+    sections = experiment_document(experiment).sections
+    table = next(each for each in sections if isinstance(each, Table) and each.title == "Pair by pair")
+    columns = {column.heading: column.cells for column in table.columns}
+    assert columns["CPU, equal speed"] == tuple(pair.text for pair in cpu.pairs)
 
 
 def test_a_pair_without_reference_work_leaves_all_pairs_as_they_were() -> None:

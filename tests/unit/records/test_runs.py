@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loadgo import _loadgo
 from loadgo.errors import BadRun
-from loadgo.records.runs import find_run, read_run, runs
+from loadgo.records.runs import find_run, is_among_runs, read_run, runs
 from loadgo.records.tables import tables
 from support.places import TESTS
 
@@ -62,8 +62,15 @@ def test_a_run_that_is_not_there_is_refused_with_those_that_are(kept: Path) -> N
 def test_no_runs_at_all_says_how_to_make_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOADGO_RUNS", str(tmp_path / "none"))
     assert runs() == []
-    with pytest.raises(BadRun, match=r"there is no run in .* yet: make one"):
+    with pytest.raises(
+        BadRun, match=r"there is no run in .* yet: make one .* or name the folder of a run that lies elsewhere"
+    ):
         find_run()
+
+
+def test_a_run_elsewhere_is_not_among_the_runs(kept: Path, tmp_path: Path) -> None:
+    assert is_among_runs(kept / "2026-11-21T01-37-05-cut")
+    assert not is_among_runs(tmp_path / "elsewhere")
 
 
 def test_a_folder_that_cannot_be_read_is_listed_as_such(kept: Path) -> None:

@@ -333,7 +333,11 @@ def test_a_run_that_ended_early_served_everyone_only_until_then() -> None:
 def test_a_command_that_the_shell_does_not_find_is_told_though_its_status_is_accepted() -> None:
     missing = [interaction(user, 2, 0.001, command="frobnicate", exit_status=127) for user in range(1, 4)]
     found = [interaction(user, 4, 1, exit_status=1) for user in range(1, 12)]
-    first = report(run_of([*missing, *found]), 200).splitlines()[0]
+    first = " ".join(report(run_of([*missing, *found]), 200).splitlines()[:3])
     assert first.startswith("Lines ended with exit status 127, with which a shell says that there is no such command:")
-    assert "3 of `frobnicate`." in first
+    assert "no such command: all 3 of `frobnicate`." in first
+    assert "`status = 0` in the script" in first
+    assert "--fail-if 'errors > 0'" in first
+    some = run_of([*missing, *(interaction(user, 3, 1, command="frobnicate", exit_status=0) for user in (1, 2))])
+    assert "3 of 5 of `frobnicate`" in report(some, 200).splitlines()[0]
     assert "exit status 127" not in report(run_of(found), 200)

@@ -16,11 +16,11 @@ from loadgo.records.tables import Tables
 from loadgo.sizing import trial_log
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.narrowing import narrowing_of
-from loadgo.sizing.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
+from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, Undecided
 from loadgo.sizing.points import points_of
 from loadgo.sizing.results import TrialRecord
 from loadgo.sizing.rounds import SearchResult, TrialLength, run_search
-from loadgo.sizing.search import outcome_so_far
+from loadgo.sizing.search import next_step, outcome_so_far
 from loadgo.sizing.standing import known_range, target_standing
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trial_log import MOST_INVALID_TRIALS, REPEAT_PAUSES_S
@@ -122,6 +122,25 @@ def test_many_late_lines_make_a_trial_invalid_with_the_count() -> None:
     trial = trial_of(run_with(late_lines=90, late_ns=80_000_000))
     assert not trial.valid
     assert trial.why.startswith(f"{trial.late} of {trial.counted} lines were sent too late")
+
+
+def test_a_target_below_what_a_line_takes_is_missed_and_not_blamed_on_late_lines() -> None:
+    """Every line is late by over a twentieth of a microsecond, on any host."""
+    target = "p90 < 1us"
+    trial = trial_of(run_with(late_lines=360, late_ns=90_000), target=target)
+    assert (trial.valid, trial.why, trial.late) == (True, "", 0)
+    assert trial.tallies[0].ratio == 1.0
+    late = trial_of(run_with(late_lines=360, late_ns=2_000_000), target=target)
+    assert (late.valid, late.late) == (False, late.counted), "later than 1 ms is late for every target"
+
+
+def test_an_answer_says_that_a_target_cannot_be_met_and_what_to_do() -> None:
+    goal = replace(GOAL, targets=parse_targets("p90 < 1us"))
+    alone = replace(trial_of(run_with(), target="p90 < 1us"), users=1)
+    assert next_step([alone], goal) == NoNumberMeets(0)
+    words = answer_of(NoNumberMeets(0), points_of([alone], goal), goal).in_words
+    assert words.startswith("No number of users meets p90 < 1us: with one user p90 is ")
+    assert "so the target cannot be met here: set its limit above what an interaction takes alone" in words
 
 
 def test_small_delays_that_add_up_make_a_trial_invalid_with_their_share_of_the_time() -> None:

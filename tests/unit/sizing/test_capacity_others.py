@@ -15,7 +15,7 @@ from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.models.models import Models, models_of
 from loadgo.sizing.near_line import find_crossing, quiet_crossing
-from loadgo.sizing.neighbours import neighbours_in_words, neighbours_of
+from loadgo.sizing.neighbours import busy_warning, neighbours_in_words, neighbours_of
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.points import point_of
 from loadgo.sizing.quiet_host import with_quiet_capacity
@@ -160,8 +160,14 @@ def test_an_answer_on_a_busy_host_says_so_and_what_to_do(outcome: CapacityFound 
     shares = (0.7, 0.6, 0.5)
     points = [on_busy_host(users, share) for users, share in zip(USERS, shares, strict=True)]
     neighbours = neighbours_of([made_trial(10, 100, 0.1, 1, others=share) for share in shares])
+    made = replace(capacity_of(points), neighbours=neighbours, on="here")
     words = answer_of(outcome, points, WANTED, AnswerContext(neighbours=neighbours)).in_words
-    assert "other work took 60.0 % of the processors' time (50.0 % to 70.0 % from trial to trial)." in words
+    text = " ".join(replace(made, in_words=words).report(width=120).split())
+    assert "60.0 % of its processors' time over all trials (50.0 % to 70.0 % from trial to trial)." in text
+    assert text.count("search again when it is quiet") == text.count("50.0 % to 70.0 %") == 1, "each stood there twice"
+    some = [made_trial(10, 100, 0.1, 1, others=share) for share in (0.04, 0.08)]
+    words = answer_of(outcome, points, WANTED, AnswerContext(neighbours=neighbours_of(some))).in_words
+    assert "other work took 6.0 % of the processors' time (4.0 % to 8.0 % from trial to trial)." in words
     assert "A quiet host may support more users: to find out, search again when it is quiet." in words
 
 
@@ -180,7 +186,7 @@ def test_the_page_and_the_json_have_other_work_beside_the_users_time() -> None:
     curve = rows_by_name(table_titled(capacity_result, "Simulated"))
     assert all("30.0 %" in cells and "600 ms" in cells for cells in curve.values())
     text = capacity_result.report(width=120)
-    assert "other programs used 30.0 % of the processors' time, beside the kernel's own work." in " ".join(text.split())
+    assert "Utilisations of the processors include this time, users' CPU does not." in " ".join(text.split())
     points = json.loads(capacity_result.report("json"))["points"]
     assert [(point["others"], point["users_cpu_s"]) for point in points] == [(0.3, OWN_S)] * 3
 
@@ -221,7 +227,10 @@ def test_the_answer_predicts_a_quiet_host_only_if_other_work_differs_between_tri
             neighbours = with_quiet_capacity(neighbours_of(trials), outcome, trials, SHARE_GOAL)
             words = neighbours_in_words(neighbours)
             predictions += "For a quiet host, the prediction is" in words
-            assert "For a quiet host, the prediction is" in words or "A quiet host may support more users" in words
+            # Of a busy host the warning says that a quiet one may support more.
+            assert "For a quiet host, the prediction is" in words or (not words) == bool(
+                busy_warning(neighbours, "here")
+            )
         assert (predictions > 5) == is_predicted
 
 
@@ -257,7 +266,8 @@ def test_a_quiet_host_has_no_bound_where_the_users_own_time_is_not_known(unknown
     neighbours = with_quiet_capacity(BUSY, HELD, [], WANTED, points, SERVERS)
     assert neighbours is not None
     assert neighbours.quiet is None
-    assert "A quiet host may support more users" in neighbours_in_words(neighbours)
+    assert neighbours_in_words(neighbours) == ""
+    assert "a quiet one may support more users" in busy_warning(neighbours, "here")[0]
 
 
 def test_a_host_without_other_work_needs_no_prediction() -> None:

@@ -252,8 +252,9 @@ def test_warnings_tell_a_stopped_search_a_busy_host_and_a_doubtful_fit(made: Cap
     assert capacity_document(doubtful).warnings == (
         doubt,
         "The search was stopped: the answer comes from the complete trials.",
-        "The host was busy with other things: 41.0 % of its processors' time over all trials, up to 77.0 % in one. "
-        "The answer is for the host in that state: search again when it is quiet. "
+        "The host was busy with other things: 41.0 % of its processors' time over all trials (12.0 % to 77.0 % from "
+        "trial to trial). The answer is for the host in that state, and a quiet one may support more users: search "
+        "again when it is quiet. "
         "`loadgo meter --for 10s` shows the programs.",
     )
 
