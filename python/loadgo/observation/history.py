@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from loadgo.errors import Refused
-from loadgo.observation.logs.log_read import CommandLimit
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.program_names import known_names, typed_name
 from loadgo.observation.source_files import SourceFile
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument, Refused
+from loadgo.observation import command_limit
 from loadgo.observation.history import HistoryLine, pauses, sittings
-from loadgo.observation.logs import log_read
 from loadgo.observation.program_names import typed_name
 from support.accounting_records import EPOCH_S, made_day, written_accounting, written_history
 
@@ -90,7 +90,7 @@ def test_accounting_takes_its_think_times_from_a_history(tmp_path: Path) -> None
 
 
 def test_more_lines_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_read, "MOST_LOGGED_COMMANDS", 30)
+    monkeypatch.setattr(command_limit, "MOST_LOGGED_COMMANDS", 30)
     with pytest.raises(Refused, match="more than 30 commands are too many at once: give a part of the log"):
         loadgo.observe(written_history(tmp_path / "history"))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from loadgo.errors import Refused
-from loadgo.observation.logs import log_read
+from loadgo.observation import command_limit
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.keystrokes import KeystrokeReader
-from loadgo.observation.logs.log_read import CommandLimit
 from loadgo.observation.program_names import typed_name
 from support.log_files import KEY_MS, PROMPT, TerminalEvent, terminal_session, typed_line
 
@@ -112,7 +112,7 @@ def test_a_gap_ends_a_command_without_a_length_and_measures_no_pause() -> None:
 
 
 def test_more_commands_than_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_read, "MOST_LOGGED_COMMANDS", 3)
+    monkeypatch.setattr(command_limit, "MOST_LOGGED_COMMANDS", 3)
     with pytest.raises(Refused, match="log: more than 3 commands are too many at once"):
         read(terminal_session(["ls"] * 4))
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from loadgo.errors import Refused
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.log_read import (
     ABSENCE_NS,
     CLOCK_STEP_NS,
-    CommandLimit,
     LoggedCommand,
     LoggedSession,
     LogRead,

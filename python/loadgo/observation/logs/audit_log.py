@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass, field
 
 from loadgo.errors import Refused
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.audit_terminals import AuditTerminal, StartedProgram
 from loadgo.observation.logs.byte_lines import byte_lines
 from loadgo.observation.logs.log_read import (
-    CommandLimit,
     LoggedSession,
     LogRead,
     MeasuredPauses,

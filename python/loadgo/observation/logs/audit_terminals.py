@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from loadgo.observation.logs.log_read import CLOCK_STEP_NS, CommandLimit, LoggedCommand, LoggedSession
+from loadgo.observation.command_limit import CommandLimit
+from loadgo.observation.logs.log_read import CLOCK_STEP_NS, LoggedCommand, LoggedSession
 from loadgo.observation.program_names import LOG_IN_NAMES, SHELL_NAMES, accounted_name
 
 _MOST_MEMBERS = 1024

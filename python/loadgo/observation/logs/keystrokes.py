@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from loadgo.observation.logs.log_read import ABSENCE_NS, CommandLimit, LoggedCommand, MeasuredTyping
+from loadgo.observation.command_limit import CommandLimit
+from loadgo.observation.logs.log_read import ABSENCE_NS, LoggedCommand, MeasuredTyping
 from loadgo.observation.program_names import OTHER_NAME
 
 _MOST_KEPT_BYTES = 4096

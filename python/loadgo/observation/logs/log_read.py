@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from loadgo.errors import Refused
 from loadgo.observation.source_files import SourceKind
 
 ABSENCE_NS = 300_000_000_000
 """A longer pause is an absence, as in `loadgo record`: it is no think time."""
-MOST_LOGGED_COMMANDS = 1_000_000
-"""The largest number of commands that are read at once. They take about 0.5 GB with their sessions."""
 CLOCK_STEP_NS = 1_000_000_000
 """A record that is earlier than the one before by more than this shows that the clock was set."""
 
@@ -76,23 +73,6 @@ class LogRead:
     """Sentences on what is left out."""
     losses: tuple[str, ...] = ()
     """Sentences on what is lost, each with its place. They begin with a verb: the source is their subject."""
-
-
-@dataclass
-class CommandLimit:
-    """Counts the commands of a log while it is read. They have a limit, so that memory is bounded."""
-
-    name: str
-    """The log, for the error."""
-    commands: int = field(default=0)
-
-    def count(self, more: int = 1) -> None:
-        """Counts `more` commands. Raises `Refused` beyond the limit."""
-        self.commands += more
-        if self.commands > MOST_LOGGED_COMMANDS:
-            raise Refused(
-                f"{self.name}: more than {MOST_LOGGED_COMMANDS:,} commands are too many at once: give a part of the log"
-            )
 
 
 def counted_note(count: int, one: str, many: str, rest: str) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from loadgo.errors import Refused
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.keystrokes import KeystrokeReader
 from loadgo.observation.logs.log_read import (
-    CommandLimit,
     LoggedCommand,
     LoggedSession,
     LogRead,

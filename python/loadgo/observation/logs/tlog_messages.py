@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loadgo.errors import Refused
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.byte_lines import byte_lines
 from loadgo.observation.logs.keystrokes import KeystrokeReader
 from loadgo.observation.logs.log_read import (
     CLOCK_STEP_NS,
-    CommandLimit,
     LoggedCommand,
     LoggedSession,
     LogRead,
