@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
+from support.delay_accounting import delay_accounting_without_runs
 from support.outside import (
     NEEDS_ROOT,
     ROOT,
     Bench,
-    delay_accounting_without_runs,
     ended,
     groups_of,
     left_behind,

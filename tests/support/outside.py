@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import subprocess
@@ -189,23 +188,6 @@ def with_own_state(bench: Bench) -> tuple[tuple[str, ...], Path]:
     setting.write_text("0\n")
     mounts = f"mount --bind {own} /run && mount --bind '{setting}' {DELAY_ACCOUNTING}"
     return ("unshare", "-m", "sh", "-c", f'{mounts} && exec "$@"', "sh"), setting
-
-
-def delay_accounting_without_runs() -> str:
-    """The kernel's switch for delay accounting as it is when no run needs it; empty where there is none.
-
-    Runs that need it write down the value that the last of them puts back. They look and write under a lock.
-    """
-    if not DELAY_ACCOUNTING.exists():
-        return ""
-    if not ROOT:  # and then no run can change it
-        return DELAY_ACCOUNTING.read_text().strip()
-    STATE.mkdir(mode=0o700, exist_ok=True)
-    with (STATE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        noted = [line.split("\t") for state in STATE.glob("*.run") for line in state.read_text().splitlines()]
-        by_runs = [words[2] for words in noted if words[:2] == ["setting", str(DELAY_ACCOUNTING)]]
-        return (by_runs or [DELAY_ACCOUNTING.read_text()])[0].strip()
 
 
 def stolen_ns() -> int:

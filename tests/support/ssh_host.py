@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.delay_accounting import delay_accounting_kept_on
 from support.far_programs import over_ssh, ssh_client
 from support.outside import LOOK_EVERY_S
 
@@ -55,7 +56,8 @@ def ssh_host(
     by_connection = words.index("-i")
     port, server = _listening(words[:by_connection], words[by_connection + 1 :])
     try:
-        yield SshHost(port, folder / "home", ssh_client(folder, port), server.pid)
+        with delay_accounting_kept_on():
+            yield SshHost(port, folder / "home", ssh_client(folder, port), server.pid)
     finally:
         server.kill() if apart else server.terminate()  # `unshare` ignores SIGTERM; with it ends what it has started
         server.communicate()

@@ -13,14 +13,18 @@ import numpy as np
 from loadgo.errors import BadArgument, Refused
 from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_accounting
 from loadgo.observation.classes import divide
-from loadgo.observation.history import HistoryRead, read_history, sittings
-from loadgo.observation.known_figures import accounting_figures, history_figures
+from loadgo.observation.hours import hours_of_day
+from loadgo.observation.known_figures import accounting_figures, log_figures
+from loadgo.observation.logs.log_read import LogRead
+from loadgo.observation.logs.readers import LOG_READERS, THINK_KINDS
+from loadgo.observation.logs.sudo_logs import read_sudo_logs
+from loadgo.observation.people import chosen_sessions
 from loadgo.observation.program_names import NamesKept, name_keeper
-from loadgo.observation.results import Observation, SourceRead, ThinkTimes
+from loadgo.observation.results import Observation, SourceRead
 from loadgo.observation.script_text import script_text
 from loadgo.observation.sessions import CommandUse, ObservedSession, SessionsFound, find_sessions
-from loadgo.observation.source_files import SourceKind, opened_source
-from loadgo.observation.think_times import think_times
+from loadgo.observation.source_files import opened_folder, opened_source
+from loadgo.observation.think_times import think_times, typing_times
 from loadgo.observation.workload import observed_commands, user_groups
 from loadgo.running.prepared import line_count
 from loadgo.running.record import check_free, write_private
@@ -33,11 +37,7 @@ class _Records:
     """The contents of the files of records: each kind in the order of the files."""
 
     accounting: tuple[AccountingRead, ...] = ()
-    histories: tuple[HistoryRead, ...] = ()
-
-    @property
-    def kind(self) -> SourceKind:
-        return "process accounting" if self.accounting else "shell history"
+    logs: tuple[LogRead, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,9 @@ def observe(
         print(loadgo.observe("/var/log/account/pacct", think_from=".bash_history").report("text"))
 
     Args:
-        sources: Files of one kind: process accounting of version 3, or shell histories with times.
-        think_from: Shell histories with times, for the think times. By default those among `sources`.
+        sources: Records of one kind: process accounting of version 3, shell histories with times, folders of sudo's I/O
+            logs, recordings of tlog, logs of auditd, or histories of atuin. Their contents show the kind.
+        think_from: Records with think times (all but accounting and auditd's). By default those among `sources`.
         output: The script that is written. Only this user may read it. By default none; `Observation.text` has it.
         users: The people whose commands count, by name or number. By default all.
         without_users: People who are left out.
@@ -85,8 +86,6 @@ def observe(
         check_free(path, force)
     _check(sources, names)
     read = _read_sources(sources)
-    if read.histories and (users or without_users):
-        raise BadArgument("a history has no names of users: name the histories of the people you want").about("users")
     think_paths = [think_from] if isinstance(think_from, str | PathLike) else list(think_from)
     think_read = _read_think_sources(think_paths)
     observed = (
@@ -94,12 +93,11 @@ def observe(
             read.accounting, names, _numbers(users, "users"), _numbers(without_users, "without_users")
         )
         if read.accounting
-        else _sessions_of_histories(read.histories, names)
+        else _sessions_of_logs(read.logs, names, users, without_users)
     )
     if not observed.sessions:
         raise Refused(_nothing_left(read))
-    think = think_times(think_read or read.histories)
-    made = _observation(path, read, think_read, observed, think)
+    made = _observation(path, read, think_read, observed)
     line_count(made.text)
     if path is not None:
         write_private(path, made.text, force)
@@ -119,28 +117,38 @@ def _read_sources(paths: Iterable[str | PathLike[str]]) -> _Records:
     """Reads all files. Raises `BadArgument` for files of two kinds."""
     read = _Records()
     for path in paths:
-        with opened_source(path) as source:
-            if source.kind == "process accounting":
-                read = replace(read, accounting=(*read.accounting, read_accounting(source)))
-            else:
-                read = replace(read, histories=(*read.histories, read_history(source)))
-        if read.accounting and read.histories:
+        part = _read_source(path)
+        if isinstance(part, AccountingRead):
+            read = replace(read, accounting=(*read.accounting, part))
+        else:
+            read = replace(read, logs=(*read.logs, part))
+        kinds = list(
+            dict.fromkeys([*(["process accounting"] if read.accounting else []), *(x.kind for x in read.logs)])
+        )
+        if len(kinds) > 1:
             raise BadArgument(
-                "process accounting and a history cannot both say which commands there were: give the history as "
-                "`think_from`"
+                f"{kinds[0]} and {kinds[1]} cannot both say which commands there were: give the history as `think_from`"
             ).about("think_from")
     return read
 
 
-def _read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[HistoryRead, ...]:
+def _read_source(path: str | PathLike[str]) -> AccountingRead | LogRead:
+    if Path(path).is_dir():
+        with opened_folder(path) as folder:
+            return read_sudo_logs(folder)
+    with opened_source(path) as source:
+        return read_accounting(source) if source.kind == "process accounting" else LOG_READERS[source.kind](source)
+
+
+def _read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[LogRead, ...]:
     read = []
     for path in paths:
-        with opened_source(path) as source:
-            if source.kind != "shell history":
-                raise BadArgument(f"{source.name} has no think times: `think_from` is a shell history").about(
-                    "think_from"
-                )
-            read.append(read_history(source))
+        part = _read_source(path)
+        if isinstance(part, AccountingRead) or part.kind not in THINK_KINDS:
+            raise BadArgument(
+                f"{path} has no think times: `think_from` is a history with times, or a log of sudo or tlog"
+            ).about("think_from")
+        read.append(part)
     return tuple(read)
 
 
@@ -187,28 +195,28 @@ def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: Sessio
     return tuple(notes)
 
 
-def _sessions_of_histories(files: Sequence[HistoryRead], names: NamesKept) -> _Observed:
+def _sessions_of_logs(
+    logs: Sequence[LogRead], names: NamesKept, users: Sequence[str | int], without_users: Sequence[str | int]
+) -> _Observed:
     keep_name = name_keeper(names)
+    numbers: dict[object, int] = {}
     sessions = []
-    for person, file in enumerate(files):
-        for lines in sittings(file.lines):
-            uses = tuple(_use_of_line(keep_name(line.name), line.length_s) for line in lines)
-            ended_s = lines[-1].began_s + (lines[-1].length_s or 0)
-            sessions.append(ObservedSession(person, lines[0].began_s, ended_s, uses))
-    untimed = sum(file.untimed for file in files)
-    notes = (
-        (f"{untimed:,} line{'' if untimed == 1 else 's'} without a time, or further lines of a command.",)
-        if untimed
-        else ()
-    )
-    return _Observed(tuple(sessions), notes)
-
-
-def _use_of_line(name: str, length_s: int | None) -> CommandUse:
-    return CommandUse(name, elapsed_ns=None if length_s is None else length_s * 1_000_000_000)
+    for session in chosen_sessions(logs, users, without_users):
+        person = numbers.setdefault(session.person, len(numbers))
+        uses = tuple(CommandUse(keep_name(command.name), elapsed_ns=command.elapsed_ns) for command in session.commands)
+        sessions.append(ObservedSession(person, session.began_ns // 10**9, session.ended_ns // 10**9, uses))
+    return _Observed(tuple(sessions), tuple(note for log in logs for note in log.notes))
 
 
 def _nothing_left(read: _Records) -> str:
+    if read.logs:
+        losses = " ".join(f"it {loss}" for log in read.logs for loss in log.losses)
+        left_out = " ".join(note for log in read.logs for note in log.notes)
+        return (
+            f"no command is left of the {read.logs[0].kind}: none of these people typed a line in these records; name "
+            f"others, or records of a longer time"
+            f"{f'. Losses: {losses}' if losses else ''}{f'. Left out: {left_out}' if left_out else ''}"
+        )
     processes = sum(file.processes for file in read.accounting)
     return (
         f"no command is left of {processes:,} processes: none of these people has a process at a terminal in these "
@@ -216,7 +224,7 @@ def _nothing_left(read: _Records) -> str:
     )
 
 
-def _losses(read: _Records) -> tuple[str, ...]:
+def _losses(read: _Records, think_read: Sequence[LogRead]) -> tuple[str, ...]:
     """Sentences on records that are lost, each with its place."""
     warnings = []
     for number, file in enumerate(read.accounting, 1):
@@ -230,24 +238,23 @@ def _losses(read: _Records) -> tuple[str, ...]:
             warnings.append(f"{which} ends within a record: its last {file.cut_bytes} bytes are left out.")
         if file.growth_bytes < 0:
             warnings.append(f"{which} was cut while it was read: records are missing.")
+    for number, log in enumerate(read.logs, 1):
+        which = f"Source {number}" if len(read.logs) > 1 else "The source"
+        warnings += [f"{which} {loss}" for loss in log.losses]
+    warnings += [f"A source of the think times {loss}" for log in think_read for loss in log.losses]
     return tuple(warnings)
 
 
-def _source_rows(read: _Records, think_read: Sequence[HistoryRead]) -> tuple[SourceRead, ...]:
-    kind: SourceKind = "shell history"
+def _source_rows(read: _Records, think_read: Sequence[LogRead]) -> tuple[SourceRead, ...]:
     rows = [SourceRead("process accounting", file.processes, file.damaged, "commands") for file in read.accounting]
-    rows += [SourceRead(kind, len(file.lines), file.untimed, "commands") for file in read.histories]
-    rows += [SourceRead(kind, len(file.lines), file.untimed, "think times") for file in think_read]
+    rows += [SourceRead(log.kind, log.records, log.left_out, "commands") for log in read.logs]
+    rows += [SourceRead(log.kind, log.records, log.left_out, "think times") for log in think_read]
     return tuple(rows)
 
 
-def _observation(
-    path: Path | None,
-    read: _Records,
-    think_read: Sequence[HistoryRead],
-    observed: _Observed,
-    think: ThinkTimes | None,
-) -> Observation:
+def _observation(path: Path | None, read: _Records, think_read: Sequence[LogRead], observed: _Observed) -> Observation:
+    think_logs = think_read or read.logs
+    think, typing, hours = think_times(think_logs), typing_times(think_logs), hours_of_day(observed.sessions)
     division = divide(observed.sessions)
     sessions = observed.sessions
     observation = Observation(
@@ -262,8 +269,12 @@ def _observation(
         division=division.reason,
         commands=observed_commands(division.classes),
         think=think,
-        known=accounting_figures(think) if read.accounting else history_figures(think, read.histories),
+        typing=typing,
+        hours=hours,
+        known=accounting_figures(think, typing, think_logs, hours)
+        if read.accounting
+        else log_figures(read.logs, think, typing, think_logs, hours),
         notes=observed.notes,
-        warnings=_losses(read),
+        warnings=_losses(read, think_read),
     )
     return replace(observation, text=script_text(observation))

@@ -16,16 +16,16 @@ class SourceRead:
 
     kind: SourceKind
     records: int
-    """Processes, or lines with a time."""
+    """Processes, lines with a time, sessions of sudo, messages of tlog, or programs that auditd saw begin."""
     left_out: int
-    """Records that are damaged, and lines without a time."""
+    """Records that are damaged, and lines without a time or a duration."""
     use: str
     """The part of the script that is from it: `commands` or `think times`."""
 
 
 @dataclass(frozen=True)
 class ThinkTimes:
-    """The law of think times, from a history."""
+    """The law of think times, from a history or from keystrokes."""
 
     law: str
     measured: int
@@ -35,6 +35,18 @@ class ThinkTimes:
     """Number of longer pauses, which are left out."""
     is_upper_bound: bool
     """Whether the pauses have the responses in them, too."""
+
+
+@dataclass(frozen=True)
+class TypingTimes:
+    """The typing of lines, from keystrokes."""
+
+    measured: int
+    """Number of lines."""
+    keys: float
+    """Mean number of keys of a line, with Enter."""
+    mean_ns: float
+    """Mean time from the first key of a line to Enter."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,19 @@ class UserGroup:
 
 
 @dataclass(frozen=True)
+class HourOfDay:
+    """An hour of the day, in the time zone of the host that loadgo runs on."""
+
+    hour: int
+    observed_hours: float
+    """How much of this hour the records have, over all their days."""
+    begun_per_hour: float
+    """Mean number of sessions that begin."""
+    open_at_once: float
+    """Mean number of sessions that are open at once."""
+
+
+@dataclass(frozen=True)
 class KnownFigure:
     """A figure of the script, and the record that it is known from."""
 
@@ -102,6 +127,9 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     """The reason for the classes."""
     commands: tuple[ObservedCommand, ...]
     think: ThinkTimes | None
+    typing: TypingTimes | None
+    hours: tuple[HourOfDay, ...]
+    """The hours of the day of which the records have a part; empty without dates, or of less than two hours."""
     known: tuple[KnownFigure, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]

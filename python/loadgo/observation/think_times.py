@@ -1,4 +1,4 @@
-"""The law of think times, from the pauses of histories."""
+"""The law of think times and the typing rate, from the pauses and the keys of logs."""
 
 from __future__ import annotations
 
@@ -9,30 +9,37 @@ import numpy as np
 
 from loadgo.fitting.law_choice import choose_law
 from loadgo.notation.laws import Law, written
-from loadgo.observation.history import HistoryRead, pauses
-from loadgo.observation.results import ThinkTimes
+from loadgo.observation.logs.log_read import LogRead, MeasuredTyping, joined_pauses
+from loadgo.observation.results import ThinkTimes, TypingTimes
 
 
-def think_times(files: Sequence[HistoryRead]) -> ThinkTimes | None:
-    """The law of the pauses of all files: the simplest that fits, as `loadgo fit` chooses it; None without pauses.
+def think_times(logs: Sequence[LogRead]) -> ThinkTimes | None:
+    """The law of the pauses of all logs: the simplest that fits, as `loadgo fit` chooses it; None without pauses.
 
     A drawn think time is no longer than the longest measured one.
     """
-    parts = [pauses(file.lines) for file in files]
-    seconds = [pause_s for part in parts for pause_s in part.seconds]
-    if not seconds:
+    pauses = joined_pauses(logs)
+    if not pauses.spans_ns:
         return None
-    values_ns = np.array(seconds, np.float64) * 1e9
+    values_ns = np.array(pauses.spans_ns, np.float64)
     law = choose_law(values_ns).law
     if law.name in ("exponential", "lognormal"):
         law = replace(law, most=float(values_ns.max()))
     return ThinkTimes(
         law=_in_script(law),
-        measured=len(seconds),
+        measured=len(values_ns),
         mean_ns=float(values_ns.mean()),
-        absences=sum(part.absences for part in parts),
-        is_upper_bound=any(part.is_upper_bound for part in parts),
+        absences=pauses.absences,
+        is_upper_bound=pauses.is_upper_bound,
     )
+
+
+def typing_times(logs: Sequence[LogRead]) -> TypingTimes | None:
+    """The mean typing of all logs; None if no log has keys."""
+    typing = sum((log.typing for log in logs), MeasuredTyping())
+    if not typing.lines:
+        return None
+    return TypingTimes(typing.lines, typing.keys / typing.lines, typing.span_ns / typing.lines)
 
 
 def _in_script(law: Law) -> str:
