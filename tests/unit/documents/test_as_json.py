@@ -18,7 +18,7 @@ import pytest
 from loadgo.documents.as_json import json_document
 
 WRITTEN_APART = {
-    "Change": {"margin", "progress"},
+    "Change": {"margin", "progress", "pairs"},
     "Difference": {"has_merit"},
     "Judged": {"has_merit"},
     "KnobCapacity": {"folder"},
