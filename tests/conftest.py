@@ -11,9 +11,11 @@ import os
 import shutil
 import signal
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.outside import Bench
 from support.places import TESTS
 
 # An example takes as long as the machine is busy, and the examples are the same in every run.
@@ -67,3 +69,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Removes the temporary folder if no test has failed."""
     if exitstatus == 0 and "loadgo-tests-" in str(session.config.option.basetemp):
         shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A place to run in."""
+    (tmp_path / "homes").mkdir()
+    return Bench(tmp_path)

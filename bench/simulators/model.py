@@ -17,9 +17,6 @@ QUANTUM_S = 0.1
 BURST_S = 0.3
 TO_DISK = 0.5
 DISK_S = 0.2
-THROUGHPUT = 3.31405733545761
-"""Interactions a second, exactly (mean-value analysis)."""
-RESPONSE_S = 5.08724651955847
 
 
 def tell(run: Callable[[float], tuple[int, int]]) -> None:

@@ -4,10 +4,8 @@ import json
 import os
 import signal
 from contextlib import ExitStack
-from pathlib import Path
 
-import pytest
-from support.far_programs import sshd
+from support.far_programs import needs_sshd
 from support.outside import NEEDS_ROOT, Bench, finished, left_behind, wait_until
 from support.ssh_host import ssh_host
 
@@ -21,13 +19,6 @@ UNMETERED = ("--meters", "none")
 """Usage is the control groups' here: to load the kernel's meters takes each run a third of a second of a processor."""
 SPIN_BY_HOST = SPIN.format(count="$COUNT")
 """A line whose work the account that users log in to decides, by its variable COUNT."""
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
 
 
 def test_twice_the_work_is_found(bench: Bench) -> None:
@@ -57,15 +48,9 @@ def test_an_interrupt_keeps_the_pairs_that_are_complete(bench: Bench) -> None:
     assert left_behind(bench) == []
 
 
-@pytest.fixture
-def needs_sshd() -> None:
-    """Skips the test where there is no sshd."""
-    if sshd() is None:
-        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
-
-
 @NEEDS_ROOT
-def test_one_script_on_two_hosts(bench: Bench, needs_sshd: None) -> None:
+def test_one_script_on_two_hosts(bench: Bench) -> None:
+    needs_sshd()
     with ExitStack() as hosts:
         logins = []
         for name, count in (("quick", 5000), ("slow", 10000)):
@@ -86,7 +71,8 @@ def test_one_script_on_two_hosts(bench: Bench, needs_sshd: None) -> None:
 
 
 @NEEDS_ROOT
-def test_another_host_is_compared_by_its_responses(bench: Bench, needs_sshd: None) -> None:
+def test_another_host_is_compared_by_its_responses(bench: Bench) -> None:
+    needs_sshd()
     with ssh_host(bench.folder / "far", apart=True) as host:
         script = bench.script(SPIN.format(count=2000))
         shown = bench.typed("ab", script, "--login-b", host.login, "--for", "1s", "--pairs", "1").stdout

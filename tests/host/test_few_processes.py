@@ -17,13 +17,6 @@ TREES = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/pids"))
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
-@pytest.fixture
 def few(tmp_path: Path) -> Iterator[Path]:
     """A control group of this test's own that can limit processes."""
     tree = next((tree for tree in TREES if _has_pids(tree)), None)

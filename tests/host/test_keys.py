@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,13 +10,6 @@ from support.outside import ROOT, Bench
 
 SEES_PROGRAMS = ROOT
 """Whether what a program sleeps in can be read here. Without root it depends on the kernel's settings."""
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
 
 
 def run_keys(bench: Bench, program: str, lines: str, head: str = "") -> pl.DataFrame:

@@ -33,13 +33,6 @@ lines = [
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
-@pytest.fixture
 def host(tmp_path: Path) -> Iterator[SshHost]:
     """A host for ssh."""
     with ssh_host(tmp_path / "far") as host:

@@ -32,13 +32,6 @@ COUNTERS = "/sys/fs/cgroup/cpu$p/cpu.stat /sys/fs/cgroup/cpuacct$p/cpuacct.usage
 HOGS = [name for name in bundled.script_names() if name.startswith("hog-")]
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 def costs_of(bench: Bench, run: str = "kept") -> dict[str, Any]:
     """The costs of the limits, as the report has them."""
     told = json.loads(bench.typed("report", run, "--format", "json").stdout)

@@ -33,13 +33,6 @@ CHOOSING_NS = 2000
 pytestmark = NEEDS_ROOT
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to meter in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 def kept(folder: Path) -> dict[str, object]:
     """The `run.toml` of what was metered."""
     return tomllib.loads((folder / "run.toml").read_text())

@@ -5,10 +5,8 @@ import os
 import shutil
 import signal
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import loadgo
 import polars as pl
@@ -27,10 +25,6 @@ SPANS = 3
 def far(tmp_path: Path) -> Iterator[AgentHost]:
     with agent_host(tmp_path, apart=True) as host:
         yield host
-
-
-def run_toml(far: AgentHost) -> dict[str, Any]:
-    return tomllib.loads((far.folder / "kept" / "run.toml").read_text())
 
 
 def metering(far: AgentHost, length: str) -> subprocess.Popen[str]:
@@ -54,7 +48,7 @@ def test_a_metering_of_several_hosts_is_one_folder_with_the_rows_of_each(far: Ag
     report = " ".join(
         far.loadgo("meter", "--on", far.list_hosts("ash", "birch"), "--for", "4s", "--out", "kept").stdout.split()
     )
-    run = run_toml(far)
+    run = far.run_toml()
     assert (run["kind"], run["outcome"], run["finished"], run["system"]["kind"]) == ("meter", "done", True, "fleet")
     assert [host["name"] for host in run["system"]["hosts"]] == ["ash", "birch"]
     for host in run["system"]["hosts"]:
@@ -80,7 +74,7 @@ def test_a_metering_of_several_hosts_is_one_folder_with_the_rows_of_each(far: Ag
 
 def lost_hosts(far: AgentHost) -> dict[str, float]:
     """The hosts of the metering that were lost, each with the time that was left of the metering, in seconds."""
-    run = run_toml(far)
+    run = far.run_toml()
     return {host["name"]: run["wall_s"] - host["lost_at_s"] for host in run["system"]["hosts"] if "lost" in host}
 
 
@@ -101,7 +95,7 @@ def with_a_killed_agent(far: AgentHost) -> subprocess.CompletedProcess[str]:
 def test_a_host_that_is_lost_is_told_and_the_others_go_on(far: AgentHost) -> None:
     told = with_a_killed_agent(far)
     assert told.returncode == 1
-    run, lost = run_toml(far), [*lost_hosts(far)]
+    run, lost = far.run_toml(), [*lost_hosts(far)]
     assert len(lost) == 1
     assert run["outcome"] == "done"
     assert "loadgo's agent was lost before its answer" in " ".join(run["notes"])
@@ -126,7 +120,7 @@ def test_an_interrupt_ends_all_meterings_in_order(far: AgentHost) -> None:
     running = metering(far, "10min")
     running.send_signal(signal.SIGINT)
     far.ended(running, 130)
-    assert (run_toml(far)["outcome"], run_toml(far)["finished"]) == ("stopped", True)
+    assert (far.run_toml()["outcome"], far.run_toml()["finished"]) == ("stopped", True)
     assert set(loadgo.tables(far.folder / "kept").time["host"].cast(pl.String)) == {"ash", "birch"}
 
 

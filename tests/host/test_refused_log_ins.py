@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from pathlib import Path
 
 import pytest
 from support.outside import Bench, left_behind
 
 QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
 
 
 def refusing(bench: Bench, message: str, status: int) -> str:

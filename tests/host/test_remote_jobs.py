@@ -23,13 +23,6 @@ from support.remote_transfers import TRANSFERS
 AT_ONCE = ("--think", "none", "--typing", "none")
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 def rjs() -> str:
     """Where users find `loadgo-rjs`."""
     path = shutil.which("loadgo-rjs", path=host._search_path())

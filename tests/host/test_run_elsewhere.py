@@ -14,9 +14,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from support.far_programs import sshd
+from support.far_programs import needs_sshd
 from support.outside import LOOK_EVERY_S, NEEDS_ROOT, PATIENCE_S, Bench, ended, phase_has_begun, wait_until
 from support.ssh_host import SshHost, ssh_host
+from support.sweeps import contents
 
 pytestmark = NEEDS_ROOT
 
@@ -46,13 +47,6 @@ class Account:
     home: Path | None
     """The account's home, if it has one."""
     shell: str
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
 
 
 @pytest.fixture
@@ -89,11 +83,6 @@ def needs_shell(name: str) -> None:
         pytest.skip(f"there is no /bin/{name}: scripts/setup dev installs zsh and fish")
 
 
-def needs_sshd() -> None:
-    if sshd() is None:
-        pytest.skip("there is no sshd: scripts/setup dev unpacks it")
-
-
 def toml(text: str) -> str:
     """`text` as a TOML string."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -116,11 +105,6 @@ def statuses(bench: Bench, text: str, *options: str) -> list[int | None]:
     """Exit statuses of the lines of a run of this script, in the order of the lines and users."""
     kept = bench.run(bench.script(text), "--meters", "none", *options)
     return kept.interactions.sort("user", "line")["exit_status"].to_list()
-
-
-def content_of(folder: Path) -> dict[str, bytes]:
-    """The files below `folder` with their contents."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 ACCOUNT_RUN = f"account-{os.getpid()}"
@@ -159,11 +143,11 @@ def test_the_echo_of_a_tab_is_no_output(shell: str, bench: Bench) -> None:
 def test_the_account_is_afterwards_as_it_was(host: SshHost, bench: Bench) -> None:
     (host.home / ".bash_history").write_text("ls -l\n")
     (host.home / ".bash_profile").write_text("shopt -s histappend; PROMPT_COMMAND='history -a'; HISTCONTROL=\n")
-    before = content_of(host.home)
+    before = contents(host.home)
     text = script(host.login, ["ls", "make -s"], FILES)
     kept = bench.run(bench.script(text), "--meters", "none", "--users", "2", out=ACCOUNT_RUN)
     assert kept.sessions["outcome"].to_list() == ["done", "done"]
-    assert content_of(host.home) == before
+    assert contents(host.home) == before
     assert stays(ACCOUNT_RUN) == []
 
 
@@ -241,12 +225,12 @@ def test_an_account_with_a_theme_and_a_history_of_zsh_is_as_it_was(tmp_path: Pat
             "HISTFILE=~/.zsh_history HISTSIZE=100 SAVEHIST=100 RPROMPT='%T'\nsetopt PROMPT_SUBST\n"
             "precmd() { PS1='themed> '; print 'a theme' }\nadd() { PS1='hook> ' }; precmd_functions+=(add)\n"
         )
-        before = content_of(host.home)
+        before = contents(host.home)
         text = script(host.login, ["echo hi"], FILES)
         kept = bench.run(bench.script(text), "--meters", "none", "--users", "2", out=ACCOUNT_RUN)
         assert kept.sessions["outcome"].to_list() == ["done", "done"]
         assert kept.interactions["bytes_out"].to_list() == [4, 4]
-        assert content_of(host.home) == before
+        assert contents(host.home) == before
     assert stays(ACCOUNT_RUN) == []
 
 

@@ -8,11 +8,9 @@ import shutil
 import signal
 import subprocess
 import time
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import loadgo
 import polars as pl
@@ -57,10 +55,6 @@ def far(host: AgentHost) -> AgentHost:
 
 def words(*more: str, out: str, on: str = FAR) -> list[str]:
     return ["run", "work.toml", "--on", on, "--from", "gens.toml", "--users", str(USERS), "--out", out, *more]
-
-
-def run_toml(far: AgentHost, run: str) -> dict[str, Any]:
-    return tomllib.loads((far.folder / run / "run.toml").read_text())
 
 
 def told(text: str) -> str:
@@ -130,7 +124,7 @@ def until_others_type_on(far: AgentHost, running: subprocess.Popen[str]) -> None
 
 def check_birch_is_lost(far: AgentHost, out: str, reason: str) -> None:
     """Checks the records of a run whose driver birch was lost, while ash went on."""
-    run, tables = run_toml(far, out), loadgo.tables(far.folder / out)
+    run, tables = far.run_toml(out), loadgo.tables(far.folder / out)
     ash, birch = run["drivers"]
     assert "lost" not in ash
     assert reason in birch["lost"]
@@ -163,7 +157,7 @@ def run_without_birch(far: AgentHost, loss: str, *allowed: str, out: str) -> sub
         running = begun(far, "--for", length, *allowed, out=out)
         lose_birch(far, loss)
         ended = far.ended(running, 0, 1)
-        if is_lost_in_time(loadgo.tables(far.folder / out), run_toml(far, out)["drivers"][1]):
+        if is_lost_in_time(loadgo.tables(far.folder / out), far.run_toml(out)["drivers"][1]):
             return ended
     pytest.fail("each run was nearly over before birch was lost, or its loss was not seen")
 
@@ -209,7 +203,7 @@ def test_a_driver_that_was_stopped_and_runs_on_loads_nobody_any_more(far: AgentH
         eventually(lambda agent=birch: not Path(f"/proc/{agent}").exists(), "the agent does not end")
         when_it_ended = lines_typed(far, OUT_OF_BIRCH)
         ended = far.ended(running, 0, 1)
-        if is_lost_in_time(loadgo.tables(far.folder / "stopped"), run_toml(far, "stopped")["drivers"][1]):
+        if is_lost_in_time(loadgo.tables(far.folder / "stopped"), far.run_toml("stopped")["drivers"][1]):
             break
     assert ended.returncode == 1
     assert when_it_ended == before
@@ -237,7 +231,7 @@ def test_an_interrupt_logs_all_users_out_and_keeps_what_was_done(far: AgentHost)
     running = under_way(far, "--for", "10min", out="interrupted")
     running.send_signal(signal.SIGINT)
     far.ended(running, 130)
-    run, tables = run_toml(far, "interrupted"), loadgo.tables(far.folder / "interrupted")
+    run, tables = far.run_toml("interrupted"), loadgo.tables(far.folder / "interrupted")
     assert run["outcome"] == "stopped"
     assert all("lost" not in driver for driver in run["drivers"])
     assert set(tables.interactions["driver"].cast(pl.String)) == {"ash", "birch"}
@@ -298,7 +292,7 @@ def test_a_full_disk_at_the_drivers_is_told_and_what_came_before_is_kept(far: Ag
         ended = far.ended(running, 130)
     finally:
         (far.root / "var/tmp/full").unlink()
-    run, tables = run_toml(far, "full"), loadgo.tables(far.folder / "full")
+    run, tables = far.run_toml("full"), loadgo.tables(far.folder / "full")
     reasons = tables.lost["reason"].to_list()
     assert any("No space left on device" in reason for reason in reasons), reasons
     # The drivers share the disk: what the first to end sets free may be enough for the other.

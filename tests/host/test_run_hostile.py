@@ -29,13 +29,6 @@ QUICK = 'think = "none"\npasses = 3\nlines = ["echo here", "true"]\n'
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
-@pytest.fixture
 def small_disk(bench: Bench) -> Iterator[Path]:
     """A disk of two megabytes, below the place to run in."""
     if not ROOT:

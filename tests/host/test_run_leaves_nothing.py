@@ -76,13 +76,6 @@ print(json.dumps({"before": before, "said": said}))
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
-@pytest.fixture
 def small_disks(bench: Bench) -> Iterator[list[Path]]:
     """A disk of each of these sizes."""
     with ExitStack() as mounted:

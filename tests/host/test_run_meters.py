@@ -25,13 +25,6 @@ class Metered:
     stolen_ns: int
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def exact_run(tmp_path_factory: pytest.TempPathFactory) -> Metered:
     """Four users, metered exactly, whose usage is read after each line."""

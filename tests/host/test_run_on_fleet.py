@@ -5,10 +5,8 @@ import os
 import shutil
 import signal
 import subprocess
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import loadgo
 import polars as pl
@@ -47,10 +45,6 @@ def options(on: str, *more: str) -> list[str]:
     return ["work.toml", "--on", on, "--users", str(USERS), *more]
 
 
-def run_toml(far: AgentHost, run: str = "kept") -> dict[str, Any]:
-    return tomllib.loads((far.folder / run / "run.toml").read_text())
-
-
 def test_every_user_types_the_same_at_the_same_time_however_users_are_split(far: AgentHost) -> None:
     quick = ("--passes", str(PASSES), "--meters", "none", "--quiet")
     far.run(*options("ssh://far", *quick), out="whole")
@@ -63,14 +57,14 @@ def test_every_user_types_the_same_at_the_same_time_however_users_are_split(far:
         far.run(*options(on, *quick), out=f"split-{count}")
         assert keystrokes(far.folder / f"split-{count}").equals(whole), f"on {count} hosts"
         assert far.typed() == words, f"on {count} hosts"
-        assert len(run_toml(far, f"split-{count}")["system"]["hosts"]) == count
+        assert len(far.run_toml(f"split-{count}")["system"]["hosts"]) == count
 
 
 def test_a_run_on_several_hosts_is_one_folder_with_the_rows_of_each(far: AgentHost) -> None:
     report = " ".join(
         far.run(*options(far.list_hosts("ash", "birch", weights={"birch": 4}), "--for", "5s")).stdout.split()
     )
-    run = run_toml(far)
+    run = far.run_toml()
     assert (run["kind"], run["outcome"], run["system"]["kind"]) == ("run", "done", "fleet")
     ranges = [(host["name"], host["first_user"], host["last_user"]) for host in run["system"]["hosts"]]
     assert ranges == [("ash", 1, 2), ("birch", 3, 10)]
@@ -168,7 +162,7 @@ def run_without_birch(far: AgentHost, loss: str, *allowed: str) -> subprocess.Co
         running = begun(far, "--for", length, *allowed)
         lose_birch(far, loss)
         ended = far.ended(running, 0, 1)
-        if is_lost_in_time(loadgo.tables(far.folder / "kept"), run_toml(far)["system"]["hosts"][1]):
+        if is_lost_in_time(loadgo.tables(far.folder / "kept"), far.run_toml()["system"]["hosts"][1]):
             return ended
     pytest.fail("each run was nearly over before birch was lost, or its loss was not seen")
 
@@ -188,7 +182,7 @@ def test_the_users_of_a_lost_host_are_given_up_and_the_others_go_on(
     ended, lost = run_without_birch(far, loss, *allowed), "birch"
     assert allowed or ended.returncode == 1
     out = " ".join(ended.stdout.split())
-    run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+    run, tables = far.run_toml(), loadgo.tables(far.folder / "kept")
     (entry,) = [host for host in run["system"]["hosts"] if "lost" in host]
     assert entry["name"] == lost
     assert reason in entry["lost"]
@@ -266,7 +260,7 @@ def test_an_interrupt_logs_the_users_out_of_all_hosts_and_the_folder_is_whole(fa
     running = under_way(far, "--for", "10min")
     running.send_signal(signal.SIGINT)
     far.ended(running, 130)
-    assert run_toml(far)["outcome"] == "stopped"
+    assert far.run_toml()["outcome"] == "stopped"
     assert set(loadgo.tables(far.folder / "kept").time["host"].cast(pl.String)) == {"ash", "birch"}
 
 

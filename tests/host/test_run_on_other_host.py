@@ -4,11 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import loadgo
 import polars as pl
@@ -60,10 +58,6 @@ def run_words(*more: str) -> list[str]:
     return ["run", *options(*more), "--out", "kept"]
 
 
-def run_toml(far: AgentHost) -> dict[str, Any]:
-    return tomllib.loads((far.folder / "kept" / "run.toml").read_text())
-
-
 def run_begun(far: AgentHost, *more: str) -> subprocess.Popen[str]:
     """A run whose users type, and whose meters have sent records, unless it is over already."""
     running = far.start(*run_words(*more))
@@ -82,7 +76,7 @@ def run_under_way(far: AgentHost, *more: str) -> subprocess.Popen[str]:
 
 def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: AgentHost) -> None:
     report = far.run(*options("--passes", "30")).stdout
-    run = run_toml(far)
+    run = far.run_toml()
     assert (run["kind"], run["outcome"], run["system"]["name"]) == ("run", "done", FAR)
     assert run["meters"]["tier"] == "cheap"
     assert f"({FAR})" in report
@@ -111,7 +105,7 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
 
 def test_the_clocks_are_compared_at_the_beginning_in_the_middle_and_at_the_end(far: AgentHost) -> None:
     far.run(*options("--for", "5s"))
-    clock = run_toml(far)["clock"]
+    clock = far.run_toml()["clock"]
     assert [exchange["stage"] for exchange in clock["exchanges"]] == EXCHANGES
     begin, middle, end = (exchange["at_s"] for exchange in clock["exchanges"])
     assert begin < middle < end
@@ -178,7 +172,7 @@ def test_an_interrupt_logs_the_users_out_and_the_folder_is_whole(far: AgentHost)
     running = run_under_way(far, "--for", "10min")
     running.send_signal(signal.SIGINT)
     far.ended(running, 130)
-    assert run_toml(far)["outcome"] == "stopped"
+    assert far.run_toml()["outcome"] == "stopped"
     assert len(loadgo.tables(far.folder / "kept").time) > 0
     eventually(lambda: not sessions_there(far), "a session stays on the other host")
 
@@ -225,7 +219,7 @@ def test_the_run_goes_on_without_its_agent_and_the_loss_is_told(loss: str, far: 
     assert " until the meters were lost" in words
     assert "then the meters were lost." in words
     tables = loadgo.tables(far.folder / "kept")
-    assert run_toml(far)["outcome"] == "done"
+    assert far.run_toml()["outcome"] == "done"
     assert tables.sessions["outcome"].cast(pl.String).to_list() == 3 * ["done"], "the shells go on without the agent"
     lines = tables.interactions.sort("sent_ns")["cpu_user_ns"].is_not_null().to_list()
     assert any(lines)
@@ -273,7 +267,7 @@ def test_the_meters_that_an_account_may_not_have_are_told_and_processor_times_ar
     agent.write_text(f'#!/bin/sh\n[ "$1" = serve ] || exec {real} "$@"\nexec {without_rights}\n')
     agent.chmod(0o755)
     far.run(*options("--for", "4s", "--quiet"))
-    run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+    run, tables = far.run_toml(), loadgo.tables(far.folder / "kept")
     assert run["meters"]["tier"] == "none"
     assert "CAP_BPF" in "".join(run["meters"]["notes"])
     assert {"user", "idle", "iowait"} <= set(tables.time["category"].cast(pl.String))
@@ -297,7 +291,7 @@ def test_users_share_the_agent_s_connection_where_a_log_in_of_their_own_would_be
 case "$*" in *ControlPath=none*) set -- -o PubkeyAuthentication=no "$@" ;; esac
 exec {plain}""")
     out = far.run(*options("--for", "2s")).stdout
-    run = run_toml(far)
+    run = far.run_toml()
     assert run["outcome"] == "done"
     assert "ControlPath=SOCKET" in run["system"]["login"]
     assert any("all users shared one connection" in note for note in run["notes"])

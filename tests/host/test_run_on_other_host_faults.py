@@ -3,11 +3,9 @@
 import os
 import signal
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import loadgo
 import polars as pl
@@ -44,10 +42,6 @@ def run_words(*more: str, users: int = 2) -> list[str]:
     return ["run", "work.toml", "--on", FAR, "--users", str(users), "--out", "kept", *more]
 
 
-def run_toml(far: AgentHost, run: str = "kept") -> dict[str, Any]:
-    return tomllib.loads((far.folder / run / "run.toml").read_text())
-
-
 def under_way(far: AgentHost, *words: str, records: str) -> subprocess.Popen[str]:
     """A loadgo whose records of the other host come into the folder `records`."""
     running = far.start(*words)
@@ -72,7 +66,7 @@ def test_a_run_over_a_slow_network_with_losses_is_whole_and_its_clock_is_known_a
     far.loadgo("doctor", "--on", FAR, "--format", "json")  # brings the agent, which would take minutes
     far.with_ssh("-o", f"ProxyCommand={proxy_command(far.host.port, round_trip_s=ROUND_TRIP_S, loss=0.05)}")
     far.run(*run_words("--for", "4s")[1:-2])
-    run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+    run, tables = far.run_toml(), loadgo.tables(far.folder / "kept")
     assert run["outcome"] == "done"
     responses = (tables.interactions["ready_ns"] - tables.interactions["sent_ns"]).drop_nulls()
     assert responses.min() >= ROUND_TRIP_S * 1e9, "the network is part of a response"
@@ -87,7 +81,7 @@ def test_a_clock_there_that_is_an_hour_ahead_changes_no_figure(tmp_path: Path) -
     with agent_host(tmp_path, apart=True, clock_ahead_s=HOUR_S) as far:
         (tmp_path / "work.toml").write_text(SCRIPT)
         far.run("work.toml", "--on", FAR, "--users", "2", "--passes", "30")
-        run, tables = run_toml(far), loadgo.tables(far.folder / "kept")
+        run, tables = far.run_toml(), loadgo.tables(far.folder / "kept")
         for exchange in run["clock"]["exchanges"]:
             assert abs(exchange["offset_ns"] - HOUR_NS) <= exchange["bound_ns"], "an hour, as exactly as it is known"
         # What the hour has come into is off by an hour: half of it tells the two apart, however busy the host is.
@@ -132,7 +126,7 @@ def test_behind_a_balancer_the_usage_of_users_on_the_other_host_is_told_as_not_k
         )
         assert known.count(False) >= 1, "somebody came to the other host"
         assert known.count(True) >= 1
-        assert "loadgo's agent did not follow the session" in " ".join(run_toml(far)["usage"]["notes"])
+        assert "loadgo's agent did not follow the session" in " ".join(far.run_toml()["usage"]["notes"])
         assert lines["response_there_ns"].null_count() < len(lines), "the shell measures on either host"
 
 
@@ -149,7 +143,7 @@ def test_a_full_disk_there_during_a_run_takes_the_last_meters_and_nothing_else(f
     (reason,) = losses(far)
     assert "the agent there cannot write its last records" in reason
     tables = loadgo.tables(far.folder / "kept")
-    assert run_toml(far)["outcome"] == "stopped"
+    assert far.run_toml()["outcome"] == "stopped"
     assert len(tables.interactions) > 0
     assert len(tables.time) > 0
 
@@ -165,7 +159,7 @@ def test_controllers_at_one_host_do_not_disturb_each_other_even_if_one_hangs(far
             _, err = running.communicate()
             assert running.returncode in (0, 1), err
         assert losses(far) == []
-        assert run_toml(far, "metered")["outcome"] == "done"
+        assert far.run_toml("metered")["outcome"] == "done"
         # The others' agents end with them, and the old one by itself after 30 s without a word.
         eventually(lambda: set(far.agent_pids()) <= {old_agent}, "an agent stays")
     finally:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,10 +39,6 @@ def in_process(far: AgentHost, monkeypatch: pytest.MonkeyPatch) -> AgentHost:
     return far
 
 
-def run_toml(far: AgentHost) -> dict[str, Any]:
-    return tomllib.loads((far.folder / "kept" / "run.toml").read_text())
-
-
 def ssh_first(far: AgentHost, text: str) -> None:
     """Lets `ssh` run this text of a shell first."""
     ssh = far.folder / "bin" / "ssh"
@@ -71,7 +66,7 @@ def key_in_agent(far: AgentHost) -> Iterator[Path]:
 def test_users_log_in_with_a_key_that_an_agent_of_keys_alone_has(far: AgentHost) -> None:
     with key_in_agent(far) as socket:
         far.run(*OPTIONS, SSH_AUTH_SOCK=str(socket))
-    assert "ControlPath=none" in run_toml(far)["system"]["login"]
+    assert "ControlPath=none" in far.run_toml()["system"]["login"]
     assert len(loadgo.tables(far.folder / "kept").interactions) == 2
 
 
@@ -81,7 +76,7 @@ def test_a_proxy_command_of_users_has_the_account_s_home_and_shell(far: AgentHos
     (home / "way").write_text(f"exec 3<>/dev/tcp/127.0.0.1/{far.host.port}; cat <&3 & cat >&3\n")
     far.with_ssh("-o", 'ProxyCommand=bash "$HOME/way"')
     far.run(*OPTIONS, HOME=str(home))
-    assert "ControlPath=none" in run_toml(far)["system"]["login"]
+    assert "ControlPath=none" in far.run_toml()["system"]["login"]
 
 
 def test_the_trial_of_a_log_in_has_the_environment_of_the_users(far: AgentHost) -> None:
@@ -107,7 +102,7 @@ def variables(file: Path) -> dict[str, str]:
 def test_users_share_the_connection_where_their_own_ssh_cannot_reach_the_host(far: AgentHost) -> None:
     ssh_first(far, 'case "$*" in *ControlPath=none*) set -- -o ProxyCommand=false "$@" ;; esac')
     far.run(*OPTIONS)
-    assert "ControlPath=SOCKET" in run_toml(far)["system"]["login"]
+    assert "ControlPath=SOCKET" in far.run_toml()["system"]["login"]
 
 
 @pytest.mark.parametrize("name", ["ann's", "$(touch ran)", "a `touch ran` b!"])
@@ -163,5 +158,5 @@ def test_a_run_that_an_exception_breaks_off_says_where_its_meters_are(
     lost = loadgo.tables(in_process.folder / "kept").lost.cast({"what": pl.String, "reason": pl.String})
     (reason,) = lost.filter(what="meters")["reason"].to_list()
     assert reason == f"the run broke off: the meters of {FAR} are in other-host, by its own clock"
-    assert reason in run_toml(in_process)["notes"]
+    assert reason in in_process.run_toml()["notes"]
     assert len(loadgo.tables(in_process.folder / "kept" / "other-host").time) > 0

@@ -6,7 +6,6 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 from support.delay_accounting import delay_accounting_without_runs
@@ -32,13 +31,6 @@ STAGES = {
     "steady": (BUSY, ("--users", "3"), "steady"),
     "ramp-down": ('think = "none"\nlines = ["sleep 1000"]\n', ("--for", "100ms"), "ramp-down"),
 }
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
 
 
 @contextmanager

@@ -28,13 +28,6 @@ lines = [
 """
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """Where four users have done `WORK` once for all, in the run `kept`."""

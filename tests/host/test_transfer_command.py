@@ -17,13 +17,6 @@ from support.outside import NEEDS_ROOT, NOBODY, ROOT, Bench, ended, groups_of, r
 from support.socket_programs import BOTH_ENDS, ENDS_AT_ONCE, LEAVES_A_DAEMON, MANY_SHORT, OTHER_KINDS
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place of one's own."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 def metered(bench: Bench, *command: str, status: int = 0) -> dict[str, Any]:
     """The JSON of a command's transfer. What the command itself prints goes to this process's standard output."""
     bench.typed("transfer", "--format", "json", "-o", "told.json", "--", *command, status=status)

@@ -14,16 +14,9 @@ from loadgo.transfers.csv_table import read_table
 from loadgo.transfers.transfer import Transferred
 from support.far_end import waiting
 from support.outside import LOOK_EVERY_S, Bench
+from support.processes import is_alive
 
 PATIENCE_S = 60.0
-
-
-def alive(pid: int) -> bool:
-    """Whether the process is there, and not merely waited for by whoever inherited it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def until(seen: Callable[[], bool]) -> None:
@@ -46,7 +39,7 @@ def test_busy_processes_compute_and_are_gone_afterwards() -> None:
         until(lambda: all(busy_ns(pid) > was for pid, was in zip(ids, before, strict=True)))
         assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in ids} == {os.getpriority(os.PRIO_PROCESS, 0)}
         assert (running() or 0) >= 1
-    assert not any(alive(pid) for pid in ids)
+    assert not any(is_alive(pid) for pid in ids)
 
 
 def test_they_are_gone_when_what_is_beside_them_fails() -> None:
@@ -60,7 +53,7 @@ def test_they_are_gone_when_what_is_beside_them_fails() -> None:
     with pytest.raises(Refused, match="on purpose"):
         fails()
     assert len(started) == 2
-    assert not any(alive(pid) for pid in started)
+    assert not any(is_alive(pid) for pid in started)
 
 
 def test_they_end_when_their_program_is_killed() -> None:
@@ -74,7 +67,7 @@ def test_they_end_when_their_program_is_killed() -> None:
     assert len(ids) == 2
     program.kill()
     program.communicate()
-    until(lambda: not any(alive(pid) for pid in ids))
+    until(lambda: not any(is_alive(pid) for pid in ids))
 
 
 @pytest.mark.parametrize("count", [-1, MOST_BUSY_PROCESSES + 1])

@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from itertools import pairwise
 
 import pytest
-from loadgo.theory.networks import Class, Station, mean_values
+from loadgo.theory.populations import Class, Station
+from support.networks import mean_values
 
 if find_spec("line_solver") is None:
     pytest.skip("LINE is not installed, so nothing was compared with it: scripts/setup bench", allow_module_level=True)

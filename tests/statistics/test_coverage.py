@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 import pytest
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
-from loadgo.theory import networks, queueing
-from loadgo.theory.networks import Class, Station
+from loadgo.theory.populations import Class, Station
+from support import networks, queues
 from support.model_machines import central_server, open_queue
 
 pytestmark = pytest.mark.statistical
 
 RUNS = 400
-MM1 = queueing.mm1(0.8, 1.0)
+MM1 = queues.mm1(0.8, 1.0)
 CENTRAL = networks.mean_values([Class("users", 36, 10.0)], [Station("cpu", (0.6,), 2), Station("disk", (0.2,))])
 
 
@@ -44,7 +44,7 @@ def coverage(runs: list[Simulation], figure: Callable[[Simulation], SimulatedFig
         (lambda run: run.response_s, MM1.response_s),
         (lambda run: run.response_by_law_s, MM1.response_s),
         (lambda run: run.throughput, 0.8),
-        (lambda run: run.all.p90_s, queueing.mm1_quantile(0.8, 1.0, 0.9)),
+        (lambda run: run.all.p90_s, queues.mm1_quantile(0.8, 1.0, 0.9)),
         (lambda run: run.station("processors").utilisation, 0.8),
         (lambda run: run.station("processors").queue, MM1.queue),
     ],

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
-from loadgo.theory import networks, queueing
-from loadgo.theory.networks import Class, Station
+from loadgo.theory import queueing
+from loadgo.theory.populations import Class, Station
+from support import networks, queues
 from support.model_machines import HEAD, central_server, open_queue, processors, repairman, terminals
 
 SEEDS = 40
@@ -88,7 +89,7 @@ def audited(told: Sequence[Simulation]) -> None:
 def test_mm1_answers_in_five_services_in_any_order_that_does_not_look_at_them(discipline: str) -> None:
     quantum = "0.3s" if discipline == "round-robin" else ""
     simulations = runs(open_queue(0.8, "exponential(1s)", discipline=discipline, quantum=quantum), 40_000)
-    exact = queueing.mm1(0.8, 1.0)
+    exact = queues.mm1(0.8, 1.0)
     check(simulations, mean, exact.response_s)
     check(simulations, by_law, exact.response_s)
     check(simulations, there("processors"), exact.queue)
@@ -104,13 +105,13 @@ def test_quantiles_of_mm1_are_those_of_its_exponential_response() -> None:
         (lambda one: one.all.p90_s, 0.9),
         (lambda one: one.all.p95_s, 0.95),
     ):
-        check(simulations, figure, queueing.mm1_quantile(0.8, 1.0, share))
+        check(simulations, figure, queues.mm1_quantile(0.8, 1.0, share))
 
 
 @pytest.mark.parametrize(("servers", "rate"), [(2, 1.6), (8, 7.0), (16, 15.0)])
 def test_mmc_waits_as_erlang_says(servers: int, rate: float) -> None:
     simulations = runs(open_queue(rate, "exponential(1s)", count=servers), 40_000)
-    exact = queueing.mmc(rate, 1.0, servers)
+    exact = queues.mmc(rate, 1.0, servers)
     check(simulations, mean, exact.response_s)
     check(simulations, there("processors"), exact.queue)
     check(simulations, busy("processors"), exact.utilisation)
@@ -120,7 +121,7 @@ def test_mmc_waits_as_erlang_says(servers: int, rate: float) -> None:
 @pytest.mark.parametrize(("cpu", "scv"), [("1s", 0.0), ("erlang(2, 1s)", 0.5), ("hyperexponential(1s, 4)", 4.0)])
 def test_mg1_waits_by_the_variation_of_its_service(cpu: str, scv: float) -> None:
     simulations = runs(open_queue(0.8, cpu), 40_000)
-    check(simulations, mean, queueing.mg1(0.8, 1.0, scv).response_s)
+    check(simulations, mean, queues.mg1(0.8, 1.0, scv).response_s)
     check(simulations, busy("processors"), 0.8)
 
 
@@ -159,7 +160,7 @@ def test_the_repairman_answers_exactly_whatever_the_quantum(
 @pytest.mark.parametrize("users", [10, 19, 60])
 def test_ctss_with_a_constant_service_answers_as_takacs_says(users: int) -> None:
     simulations = runs(repairman(users, "157ms"))
-    exact = queueing.mg1_finite(users, 10.0, 0.157, queueing.constant(0.157))
+    exact = queues.mg1_finite(users, 10.0, 0.157, queues.constant(0.157))
     check(simulations, mean, exact.response_s)
     check(simulations, busy("processors"), exact.utilisation)
 
@@ -226,7 +227,7 @@ def test_round_robin_with_a_switch_cost_saturates_where_it_must() -> None:
 cpu = "exponential(0.3s)"
 
 {terminals(200, "work")}"""
-    most = queueing.round_robin_saturation(2, 1.0, 0.3, 0.1, 0.02)
+    most = queues.round_robin_saturation(2, 1.0, 0.3, 0.1, 0.02)
     check(runs(cpu), throughput, most)
 
 
@@ -250,7 +251,7 @@ image_words = 2000
 
 {terminals(200, "work")}"""
     out_and_in_s = 0.02
-    check(runs(machine), throughput, queueing.round_robin_saturation(1, 1.0, 0.3, 0.1, out_and_in_s))
+    check(runs(machine), throughput, queues.round_robin_saturation(1, 1.0, 0.3, 0.1, out_and_in_s))
 
 
 @pytest.mark.parametrize("limit", [2, 5, 10])
@@ -336,7 +337,7 @@ def test_short_quanta_become_sharing() -> None:
         runs(open_queue(0.8, "hyperexponential(1s, 4)", discipline="round-robin", quantum=quantum))
         for quantum in ("8s", "0.02s")
     )
-    check(short, mean, queueing.mg1_sharing(0.8, 1.0).response_s)
+    check(short, mean, queues.mg1_sharing(0.8, 1.0).response_s)
     assert values(long, mean).mean() > 6.0, "long quanta are nearly the order of coming, which answers in 11 s"
 
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -53,6 +54,10 @@ class AgentHost:
     def root(self) -> Path:
         """The host's view of the files."""
         return Path(f"/proc/{self.host.pid}/root")
+
+    def run_toml(self, run: str = "kept") -> dict[str, Any]:
+        """The `run.toml` of a run in this side's folder."""
+        return tomllib.loads((self.folder / run / "run.toml").read_text())
 
     @property
     def search_path(self) -> str:

@@ -18,9 +18,10 @@ from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial
 from loadgo.theory import queueing
-from loadgo.theory.networks import Class, Station, mean_values
+from loadgo.theory.populations import Class, Station
 
 from support.model_machines import HEAD, central_server, processors
+from support.networks import mean_values
 
 SCRIPT = 'name = "clerk"\nthink = "exponential({think_s}s)"\nlines = ["{command}"]\n'
 

@@ -1,7 +1,7 @@
 """The kernel's switch for delay accounting, which this host's runs share with those of the hosts that tests make.
 
 Runs agree on a switch by their notes in `/run/loadgo`. A host that a test makes has a `/run` of its own, but the same
-kernel: its agent would put the switch back while a run of this host needs it, or the other way round.
+kernel. Its agent would put the switch back while a run of this host needs it, or the other way round.
 """
 
 from __future__ import annotations

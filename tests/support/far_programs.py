@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from support.places import PROJECT
 
 UNPACKED = PROJECT / ".venv" / "ssh-server"
@@ -190,3 +192,9 @@ def git_daemon(repositories: Path) -> tuple[str, ...]:
 def web_server(file: Path) -> tuple[str, ...]:
     """The program of a far end that answers every request with this file."""
     return (sys.executable, "-I", "-c", ANSWERS, str(file))
+
+
+def needs_sshd() -> None:
+    """Skips the test where there is no sshd."""
+    if sshd() is None:
+        pytest.skip("there is no sshd: scripts/setup dev unpacks it")

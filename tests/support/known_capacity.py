@@ -8,9 +8,8 @@ from dataclasses import replace
 from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
 from loadgo.sizing.curve import ClassFigures, LoadPoint, MeasuredFigure, Target, TargetVerdict
 from loadgo.stats.resample import Interval
-from loadgo.theory.networks import Class as Population
-from loadgo.theory.networks import Station
-from loadgo.theory.populations import Populations, populations
+from loadgo.theory.populations import Class as Population
+from loadgo.theory.populations import Populations, Station, populations
 
 from support.model_machines import central_server
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from loadgo.sizing.resources import ProcessorShares
 from loadgo.sizing.trials import BatchSums, CapacityTrial
+from loadgo.sizing.validity import Invalidity
 
 BATCHES = 12
 
@@ -23,7 +24,10 @@ def made_trial(
     others: float | None = None,
     why: str = "",
 ) -> CapacityTrial:
-    """A trial of independent interactions, of which a share `slow` takes longer; with `why`, it is not valid."""
+    """A trial of independent interactions, of which a share `slow` takes longer.
+
+    With `why` it is not valid, since the driver was late.
+    """
     random = np.random.default_rng([seed, users, count])
     batch = np.sort(random.integers(0, BATCHES, count))
     slower = random.random(count) < slow
@@ -46,8 +50,7 @@ def made_trial(
         faults_a_command=None,
         lost=0,
         refused=0,
-        valid=not why,
-        why=why,
+        invalidity=Invalidity(why, of_driver=True) if why else None,
         processors=None if others is None else ProcessorShares(0.25, others, 0.25),
     )
 

@@ -64,7 +64,8 @@ def _history(folder: Path) -> loadgo.History:
     """A history with a change, over a few made runs."""
     made_runs(folder, scattered([(7, 1.0), (5, 1.5)]), passes=3)
     index = RunIndex(folder, None)
-    index.refresh()
+    index.look()
+    index.read_all()
     return history_in(index, parsed_figure("p90(compile)"), by="version")
 
 

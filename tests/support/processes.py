@@ -92,3 +92,11 @@ def wait_for_points(folder: Path, count: int) -> dict[Path, int]:
     """Waits until so many batches of a sweep are done. Returns the files with the times at which they were written."""
     wait_until(lambda: len(list((folder / "points").glob("*.parquet"))) >= count)
     return {file: file.stat().st_mtime_ns for file in (folder / "points").glob("*.parquet")}
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and not merely waited for by whoever inherited it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

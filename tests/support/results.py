@@ -48,7 +48,8 @@ def _history(folder: Path) -> loadgo.History:
     if not (folder / "history").exists():
         made_runs(folder / "history", scattered([(14, 1.0), (10, 1.5)]))
     index = RunIndex(folder / "history", None)
-    index.refresh()
+    index.look()
+    index.read_all()
     return history_in(index, parsed_figure("p90(compile)"))
 
 

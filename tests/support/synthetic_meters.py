@@ -116,11 +116,6 @@ def _time(at: int, random: np.random.Generator) -> list[dict[str, Any]]:
     return rows
 
 
-def bucket_of(ns: float) -> int:
-    """The lower bound of the bucket of a duration: eight to a power of two."""
-    return int(_buckets(np.array([ns]))[0])
-
-
 def _buckets(ns: NDArray[np.float64]) -> NDArray[np.int64]:
     power = 2 ** np.floor(np.log2(ns)).astype(np.int64)
     return power + ((ns - power) * 8 // power).astype(np.int64) * power // 8

@@ -34,7 +34,10 @@ def observe(
     sources: Annotated[
         list[Path] | None,
         typer.Option(
-            "--from", metavar="FILE", help="Process accounting (version 3) or a shell history with times; repeatable."
+            "--from",
+            metavar="FILE",
+            help="Process accounting (version 3), a shell history with times, a folder of sudo's I/O logs, or a log of "
+            "tlog, auditd or atuin; repeatable.",
         ),
     ] = None,
     duration: Annotated[
@@ -49,7 +52,11 @@ def observe(
     ] = None,
     think_from: Annotated[
         list[Path] | None,
-        typer.Option("--think-from", metavar="FILE", help="A shell history with times, for think times; repeatable."),
+        typer.Option(
+            "--think-from",
+            metavar="FILE",
+            help="Records for the think times: a history with times, or a log of sudo or tlog; repeatable.",
+        ),
     ] = None,
     users: Annotated[
         str | None, typer.Option(metavar="NAME,…", help="Only these people: names of accounts, or numbers.")

@@ -66,15 +66,6 @@ ReportFileOption = Annotated[
         help="The file to write; - is the standard output. HTML and pictures go into the run's folder by default.",
     ),
 ]
-SystemOption = Annotated[
-    str,
-    typer.Option(
-        metavar="SYSTEM",
-        autocompletion=machine_completions,
-        help="The system that users log in to: here, which is this host; a simulated machine's name "
-        "(see loadgo machines), or the path of a machine file.",
-    ),
-]
 RunSystemOption = Annotated[
     str,
     typer.Option(

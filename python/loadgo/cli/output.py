@@ -7,8 +7,9 @@ records, or a driver that was the bottleneck. 2: the command could not run. 130:
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from loadgo.cli.files import write_file
-from loadgo.cli.option_names import with_option_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +27,16 @@ FILE_FORMATS = ("html", "svg", "png")
 """Formats of a report that go into a file by default."""
 _NO_THREAD_WORDS = ("can't start new thread", "failed to spawn thread")
 """Words of the errors of Python and of Rust where the system permits no further thread."""
+_OPTION_NAMES = {
+    "duration": "--for",
+    "driven_from": "--from",
+    "output": "-o",
+    "sources": "--from",
+    "fifo": "--no-fifo",
+    "token": "--token-file",
+    "figure": "FIGURE",
+}
+"""Options whose names differ from those of their arguments, and arguments of the command line that are no options."""
 
 
 @contextmanager
@@ -278,3 +288,16 @@ def outputs_are_one() -> bool:
 def _abandon_output() -> None:
     """Redirects the standard output to nowhere, so that Python's flush at its exit does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def with_option_names(text: str, arguments: Sequence[str]) -> str:
+    """The text with options in place of the names in backquotes: `` `max_users=9` `` becomes `--max-users 9`."""
+    if not arguments:
+        return text
+    names = "|".join(sorted(map(re.escape, arguments), key=len, reverse=True))
+    return re.sub(rf"`({names})(?:=([^`]*))?`", lambda match: _option(match[1], match[2]), text)
+
+
+def _option(argument: str, value: str | None) -> str:
+    option = _OPTION_NAMES.get(argument, "--" + argument.replace("_", "-"))
+    return option if value is None else f"{option} {value}"

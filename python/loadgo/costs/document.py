@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from loadgo.costs.cost import Costs, Point
 from loadgo.costs.curve import Curve, curves
 from loadgo.costs.curve_document import curve_answer, curve_notes, curve_pictures, curve_tables
 from loadgo.costs.priced import Item, Priced, Row
-from loadgo.costs.row_pictures import row_pictures
 from loadgo.costs.trust import costs_trust, curve_trust
 from loadgo.costs.words import (
     COST_SENTENCE_STARTS,
@@ -17,6 +17,7 @@ from loadgo.costs.words import (
     INTERVAL_NOTE,
     NO_INTERVALS_NOTE,
     UNKNOWN_COST_ANSWER,
+    cost_by,
     interval,
     is_sum_told,
     is_told,
@@ -26,7 +27,8 @@ from loadgo.costs.words import (
     tariff_in_title,
     tariffs_in_words,
 )
-from loadgo.documents.document import Charts, Document
+from loadgo.documents.document import Charts, Document, SignPicture
+from loadgo.documents.signs import bar, cut
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
 
 _MOST_ROWS = 40
+_BAR_NAME_CHARS = 24
+_MOST_BAR_CHARS = 72
 
 
 def costs_document(costs: Costs) -> Document:
@@ -316,3 +320,27 @@ def _uncharged_in_words(ratio: float) -> str:
         "If interactions paid for all other busy time too, without loadgo's own, they would "
         f"cost {amount} at the same price. On a host, that includes kernel workers and other programs."
     )
+
+
+def row_pictures(priced: Priced, rows: Sequence[Row], by: str) -> list[SignPicture]:
+    """A bar for each row whose cost can be told, the dearest first. Empty for fewer than two."""
+    told = sorted(
+        (row for row in rows if is_told(row) and row.each.value is not None), key=lambda row: -(row.each.value or 0.0)
+    )
+    if len(told) < 2 or not told[0].each.value:
+        return []
+    tariff = priced.tariff
+    return [SignPicture(cost_by(by, tariff), partial(_bar_lines, told, tariff.currency, tariff.counted))]
+
+
+def _bar_lines(rows: Sequence[Row], currency: str, scale: int, width: int) -> list[str]:
+    names = [cut(row.name, _BAR_NAME_CHARS) for row in rows]
+    cells = [money(row.each.value, currency, scale) for row in rows]
+    left, right = max(map(len, names)), max(map(len, cells))
+    room = max(8, min(_MOST_BAR_CHARS, width - left - right - 4))
+    most = rows[0].each.value or 1.0
+    bars = [bar((row.each.value or 0.0) / most, room) for row in rows]
+    return [
+        f"{name:<{left}}  {cell:>{right}}  {drawn}".rstrip()
+        for name, cell, drawn in zip(names, cells, bars, strict=True)
+    ]

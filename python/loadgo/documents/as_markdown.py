@@ -23,7 +23,7 @@ def markdown_document(document: Document) -> str:
     document = document.full()
     parts = [f"> **{sentence(warning)}**" for warning in document.warnings]
     answers = (document.answer, *document.further_answers)
-    parts += ["  \n".join(f"**{sentence(line)}**" for line in answers), sentence(document.trust_line)]
+    parts += ["  \n".join(f"**{sentence(line)}**" for line in answers), sentence(document.trust)]
     parts.append("  \n".join(map(sentence, document.about)))
     parts += map(_section, with_fitted_tables(document.sections, _PAGE_CHARS, has_columns=False))
     parts.append("\n".join(f"- **{escaped(label)}**: {sentence(line)}" for label, line in document.all_notes))

@@ -56,7 +56,7 @@ def _html(document: Document, table: Table | None, hidden: int, picture: tuple[s
         warnings=[_cut(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
         more_warnings=max(0, len(document.warnings) - _MOST_WARNINGS),
         answers=[_cut(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
-        trust=_cut(document.trust_line, _MOST_SENTENCE_CHARS),
+        trust=_cut(document.trust, _MOST_SENTENCE_CHARS),
         table=table,
         hidden=hidden,
         points=() if table else _points(document),

@@ -49,7 +49,7 @@ def text_document(document: Document, *, width: int | None = None, color: bool =
     for line in filter(None, (document.answer, *document.further_answers)):
         console.print(_text(line, "bold"))
     if document.trust:
-        console.print(_text(document.trust_line))
+        console.print(_text(document.trust))
     if document.about:
         console.print()
     for line in document.about:

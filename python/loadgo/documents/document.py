@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.section import SectionPlace
 from loadgo.documents.table import Table
-from loadgo.documents.trust_line import trust_line
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -88,11 +87,6 @@ class Document:
     """Notes on the meanings of words, after the others. An HTML page has a list of its words instead."""
     beside: bool = False
     """Whether a wide HTML page places the tables below the charts side by side."""
-
-    @property
-    def trust_line(self) -> str:
-        """The line on whether to believe the answer, with its label; empty if there is none."""
-        return trust_line(self.trust)
 
     def full(self) -> Document:
         """The document with the sections of the full report."""

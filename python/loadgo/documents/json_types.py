@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
 import re
 import sys
+import textwrap
 import types
 import typing
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, NewType, NotRequired, Union, get_args, get_origin
 
 from loadgo.documents.as_json import JSON_FORMAT, Keys
-from loadgo.documents.declared_words import class_words, member_words
 from loadgo.stats.resample import Interval
 
 DIALECT_URL = "https://json-schema.org/draft/2020-12/schema"
@@ -194,3 +197,40 @@ def _either(schemas: Sequence[_Schema]) -> _Schema:
         return {"type": list(names)}
     flat = [part for schema in schemas for part in (schema["anyOf"] if schema.keys() == {"anyOf"} else [schema])]
     return {"anyOf": flat}
+
+
+def class_words(kind: type) -> str:
+    """The first paragraph of the docstring of a class."""
+    return _first_paragraph(inspect.cleandoc(kind.__doc__ or ""))
+
+
+@cache
+def member_words(kind: type) -> dict[str, str]:
+    """The first paragraph about each field and property of a class and of the classes above it, by name."""
+    words: dict[str, str] = {}
+    for owner in reversed(kind.__mro__):
+        if owner.__module__.startswith("loadgo."):
+            words |= _own_words(owner)
+    return words
+
+
+def _own_words(owner: type) -> dict[str, str]:
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
+    assert isinstance(definition, ast.ClassDef), f"the source of {owner.__name__} is no class"
+    words = {}
+    for statement, following in pairwise([*definition.body, ast.Pass()]):
+        if isinstance(statement, ast.FunctionDef):
+            words[statement.name] = ast.get_docstring(statement) or ""
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            words[statement.target.id] = _text_of(following)
+    return {name: _first_paragraph(text) for name, text in words.items() if text}
+
+
+def _text_of(statement: ast.stmt) -> str:
+    """The text that stands as a statement; empty for any other statement."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return inspect.cleandoc(value.value) if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+
+
+def _first_paragraph(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].split())

@@ -39,10 +39,6 @@ def _cells(column: Column) -> list[str]:
     return [column.heading, *map(plain, column.cells)]
 
 
-def _below(column: Column) -> list[list[str]]:
-    return [[plain(line) for line in column.lines_below(row)] for row in range(len(column.cells))]
-
-
 def _is_to_right(column: Column) -> bool:
     return column.kind not in ("words", "name")
 

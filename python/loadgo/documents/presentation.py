@@ -54,7 +54,7 @@ class Presentation:
             from loadgo.documents.chart import png, svg
 
             drawn, document = self.drawn(chart), self._document
-            warnings, trust = document.warnings, document.trust_line
+            warnings, trust = document.warnings, document.trust
             return svg(drawn, warnings, trust) if format == "svg" else png(drawn, warnings, trust)
         if format == "csv":
             from loadgo.documents.as_csv import frame_csv

@@ -35,14 +35,15 @@ from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_
 from loadgo.fitting.system import known_values
 from loadgo.fitting.trial import (
     FittedCheck,
+    ReportProgress,
     SwitchCost,
     checked_readings,
     fitted_checks,
     is_open,
+    reported_crew,
     run_fitted_trial,
     switch_cost,
 )
-from loadgo.fitting.trial_progress import ReportProgress, reported_crew
 from loadgo.fitting.uncertainty import (
     FitCovariance,
     Grouping,

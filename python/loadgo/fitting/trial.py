@@ -11,10 +11,12 @@ import math
 import tempfile
 import threading
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,6 +26,7 @@ from loadgo.fitting.memory import frames_of
 from loadgo.fitting.reading import RunReading, read_runs
 from loadgo.fitting.uncertainty import fit_covariance, resample_groupings, resampled_ratio
 from loadgo.notation.figures import digits, duration
+from loadgo.running.prepared import RunProgress
 from loadgo.running.worker_runs import RunCrew
 
 MOST_TRIAL_INTERACTIONS = 20_000
@@ -33,6 +36,7 @@ _OTHER_COMMANDS_TOML = '\n[commands."*"]\ncpu = "0s"\n'
 """Commands without an answer in the measured run take no time in a trial run."""
 MEAN_RESPONSE_LABEL = "mean response"
 """The figure that has a standard error."""
+ReportProgress = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -189,3 +193,47 @@ def switch_cost(trial: FittedTrial, cost_ns: float, line_in_ns: float, spent_ns:
     changes = rows.with_columns((switching.clip(0.0) / cost_ns).alias("changes"))
     mean = float(changes["changes"].mean() or 0.0)  # type: ignore[arg-type]
     return SwitchCost(spent_ns / mean, means_by_command(changes, "changes")) if mean > 0 else SwitchCost(0.0, {})
+
+
+def reported_crew(crew: RunCrew, loads: Sequence[RunReading], report: ReportProgress | None) -> RunCrew:
+    """The crew, which reports the trial runs under these loads; the same crew if there is nothing to report to."""
+    if report is None:
+        return crew
+    return replace(crew, drive=_TrialCount(crew, loads, report).drive)
+
+
+class _TrialCount:
+    """The trial runs of one fit: those that ended, and the interactions of all. Several threads make runs."""
+
+    def __init__(self, crew: RunCrew, loads: Sequence[RunReading], report: ReportProgress) -> None:
+        self._crew, self._report, self._lock = crew, report, Lock()
+        self._trials, self._expected = len(loads), sum(map(trial_interactions, loads))
+        self._done: dict[str, int] = {}
+        """Interactions of each trial run by its folder."""
+        self._ended = 0
+
+    def drive(
+        self, script: str, options: dict[str, Any], folder: str, go_on: Callable[[RunProgress], bool]
+    ) -> RunProgress:
+        """Makes one trial run, and reports it meanwhile."""
+
+        def report(state: RunProgress) -> bool:
+            self._count(folder, int(state.get("interactions") or 0))
+            return go_on(state)
+
+        result = self._crew.drive(script, options, folder, report)
+        self._count(folder, int(result["interactions"]), ended=True)
+        return result
+
+    def _count(self, folder: str, interactions: int, *, ended: bool = False) -> None:
+        with self._lock:
+            self._ended += ended
+            self._done[folder] = max(self._done.get(folder, 0), interactions)
+            self._report(
+                {
+                    "trial": min(self._ended + 1, self._trials),
+                    "trials": self._trials,
+                    "interactions": min(sum(self._done.values()), self._expected),
+                    "interactions_expected": self._expected,
+                }
+            )

@@ -1,5 +1,7 @@
 """A fleet: hosts that one run loads together, from a file such as `hosts.toml`, with the range of users of each.
 
+The hosts that drive its users are named the same way, or in one text with commas between.
+
 [[hosts]]
 address = "ssh://login1"
 
@@ -43,6 +45,10 @@ FLEET_SHAPE = table_shape({_HOSTS_KEY: list_shape(table_shape(_HOST_KEYS, ["addr
 _HEADER = re.compile(r"^[ \t]*(\[\[\s*hosts\s*\]\])", re.MULTILINE)
 _HAS_HOSTS = re.compile(r"^\s*(?:\[\[?\s*hosts?\s*\]|hosts?\s*=)", re.MULTILINE)
 """A list of hosts, also one with a slip of the pen. A machine file has neither key."""
+_DRIVERS = "driven_from"
+_DRIVERS_REMEDY = (
+    "write names with commas between, such as gen1,ssh://ann@gen2:2222,here, or the path of a list of hosts"
+)
 
 
 @dataclass(frozen=True)
@@ -214,3 +220,37 @@ def user_ranges(hosts: Sequence[FleetHost], users: int) -> tuple[UserRange, ...]
                 "hosts, or other weights"
             ).about("users")
     return ranges
+
+
+def parse_driver_hosts(driven_from: Sequence[str] | str) -> tuple[FleetHost, ...]:
+    """The hosts that `driven_from` names: `here`, hosts as ssh knows them, or the path of a list of hosts.
+
+    Raises `BadArgument`, and `Mistake` for a list with one.
+    """
+    names = [driven_from] if isinstance(driven_from, str) else [str(name) for name in driven_from]
+    if len(names) == 1 and names[0].endswith(".toml") and not names[0].startswith(SSH_SCHEME):
+        return read_fleet(names[0], _DRIVERS)
+    words = [word.strip() for name in names for word in name.split(",")]
+    if not all(words):
+        raise BadArgument(f"`{_DRIVERS}` has a name that is empty: {_DRIVERS_REMEDY}").about(_DRIVERS)
+    hosts: dict[str, FleetHost] = {}
+    for word in words:
+        address = _named_address(word)
+        if address.host in hosts:
+            raise BadArgument(
+                f"`{_DRIVERS}` names {address.host} twice: name it once, or write a list of hosts (hosts.toml) in "
+                "which each has a name"
+            ).about(_DRIVERS)
+        hosts[address.host] = FleetHost(address.host, address, 1)
+    if len(hosts) > MOST_HOSTS:
+        raise BadArgument(f"`{_DRIVERS}` names {len(hosts):,} hosts: {MOST_HOSTS:,} are possible").about(_DRIVERS)
+    return tuple(hosts.values())
+
+
+def _named_address(word: str) -> Address:
+    """The host of one name."""
+    try:
+        found = parse_host(word if word == HERE_NAME or word.startswith(SSH_SCHEME) else f"{SSH_SCHEME}{word}")
+    except BadArgument:
+        raise BadArgument(f"`{_DRIVERS}={word}` is no host: {_DRIVERS_REMEDY}").about(_DRIVERS) from None
+    return ThisHost() if found is None else found

@@ -67,11 +67,6 @@ class RunIndex:
         self._stored = _read_cache(self.cache)
         self._figures = {name: figures for name, kept in self._stored.items() if (figures := _stored_figures(kept))}
 
-    def refresh(self) -> None:
-        """Looks for new, changed and removed runs, and reads them. Raises `BadRun` if the folder cannot be read."""
-        self.look()
-        self.read_all()
-
     def look(self) -> None:
         """Looks for new, changed and removed runs, of which new ones are not read yet.
 

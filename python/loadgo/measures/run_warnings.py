@@ -158,7 +158,7 @@ def _other_users(prediction: Prediction | None, users: int) -> tuple[int, ...]:
 
 
 def _most_losses(hosts: int, drivers: int) -> int:
-    """All but one of each kind."""
+    """The largest number of hosts without which a run can count: all but one driven, and all but one driving."""
     return max(0, hosts - 1) + max(0, drivers - 1)
 
 
@@ -190,9 +190,9 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
     warnings = [
         *facts.fit_warnings,
         *_hosts_tolerated(facts),
-        *_busy(facts),
+        *_busy_driver_hosts(facts),
         *mistake_warnings(facts),
-        *_account(facts.total_time),
+        *_unbalanced_account(facts.total_time),
     ]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(
@@ -250,7 +250,8 @@ def warnings_of_runs(
     warnings, said = [], set[str]()
     for text, which in names_by_warning.items():
         finding, _, advice = text.partition(". ")
-        warnings.append(f"{_listed(which)}: {f'{finding}.' if advice and advice in said else text}")
+        shown = f"{finding}." if advice and advice in said else text
+        warnings.append(f"{in_words(list(dict.fromkeys(which)), _NAMED_RUNS)}: {shown}")
         said.add(advice)
     return warnings
 
@@ -280,8 +281,8 @@ def _hosts_missed(facts: RunFacts) -> list[str]:
     if facts.is_metering:
         return []
     missed = {name: lost for name, lost in facts.lost_hosts.items() if not lost.tolerated}
-    instead = f", or allow the loss: `--without-lost {len(missed)}`"
-    instead = instead if len(missed) <= facts.most_losses else ""
+    can_do_without = len(missed) <= facts.most_losses
+    instead = f", or allow the loss: `--without-lost {len(missed)}`" if can_do_without else ""
     return [
         f"{_loss_in_words(name, lost)} Its users' sessions were ended, and the load was smaller from then on. Run "
         f"again when the host is up{instead}."
@@ -304,7 +305,7 @@ def _hosts_tolerated(facts: RunFacts) -> list[str]:
     ]
 
 
-def _busy(facts: RunFacts) -> list[str]:
+def _busy_driver_hosts(facts: RunFacts) -> list[str]:
     """A warning about drivers' hosts that had no processor left for their users' log-in commands."""
     if not facts.busy_drivers:
         return []
@@ -371,8 +372,8 @@ def _not_found(facts: RunFacts) -> list[str]:
     ]
 
 
-def _account(total_time: TotalTime | None) -> list[str]:
-    """A warning if the categories do not add up to the wall time. None if they do, or if that is unknown."""
+def _unbalanced_account(total_time: TotalTime | None) -> list[str]:
+    """A warning if the categories do not add up to the wall time; empty if they do, or if that is unknown."""
     if total_time is None or total_time.kind == "kernel's ticks" or not total_time.wall_ns:
         return []
     off = total_time.total_ns / total_time.wall_ns - 1
@@ -390,9 +391,3 @@ def _not_found_counts(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
     by_command = rows.group_by(pl.col("command").cast(pl.String)).agg(pl.col("line").min(), missing, pl.len())
     found = by_command.filter(pl.col("missing") > 0).sort("line")
     return {str(name): (int(count), int(every)) for name, _, count, every in found.iter_rows()}
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = list(dict.fromkeys(names))
-    more = [f"{len(shown) - _NAMED_RUNS} more"] if len(shown) > _NAMED_RUNS else []
-    return in_words([*shown[:_NAMED_RUNS], *more])

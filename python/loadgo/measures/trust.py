@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadgo.documents.trust_line import DATA_TRUST
 from loadgo.notation.figures import capitalized, counted, in_words, number, people
 
 NOTHING_ELSE_RAN = "the machine is simulated, so nothing else ran"
@@ -52,22 +51,20 @@ def verdict_in_words(against: Sequence[str], *, is_warned: bool, is_low: bool = 
 def trust_in_words(evidence: Evidence, *, is_warned: bool, is_low: bool = False, untold: str = "") -> str:
     """The line on trust: the verdict, a sentence with what speaks for the result, and what the trust covers.
 
-    `untold` is the part of the answer that the data cannot tell, as in `which method is cheapest`.
+    `untold` is the part of the answer that the data cannot tell, as in `which method is cheapest`. The trust is then in
+    the data alone.
     """
     verdict = verdict_in_words(evidence.against, is_warned=is_warned, is_low=is_low)
     grounds = "; ".join(evidence.grounds)
     if grounds and verdict != "high":
         grounds = f"What holds: {grounds}"
-    return of_data(". ".join(filter(None, (verdict, capitalized(grounds), evidence.scope))) + ".", untold)
+    return trust_line(verdict, (capitalized(grounds), evidence.scope), untold)
 
 
-def of_data(trust: str, untold: str) -> str:
-    """The line on trust where the data cannot tell a part of the answer; unchanged where `untold` is empty."""
-    if not untold:
-        return trust
-    verdict, stop, others = trust.partition(". ")
-    told = f"{verdict.removesuffix('.')}. They cannot tell {untold}."
-    return f"{DATA_TRUST}{told}{' ' if stop else ''}{others}"
+def trust_line(verdict: str, sentences: Sequence[str], untold: str) -> str:
+    """The line on trust from its verdict and further sentences without their full stops, of which some may be empty."""
+    label, limit = ("Trust in the data", f"They cannot tell {untold}") if untold else ("Trust", "")
+    return ". ".join(filter(None, (f"{label}: {verdict}", limit, *sentences))) + "."
 
 
 def effect_on(names: Sequence[str]) -> str:

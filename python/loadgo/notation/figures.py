@@ -79,8 +79,10 @@ def counted(count: int, name: str) -> str:
     return f"{number(count)} {name}{'' if count == 1 else 's'}"
 
 
-def in_words(names: Sequence[str]) -> str:
-    """The names as a list in a sentence: `a`, `a and b`, `a, b and c`."""
+def in_words(names: Sequence[str], most: int | None = None) -> str:
+    """The names as a list in a sentence: `a`, `a and b`, `a, b and c`. With `most`, the first: `a, b and 7 more`."""
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{number(len(names) - most)} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 

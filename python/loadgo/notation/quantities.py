@@ -93,6 +93,14 @@ def percentage(asked: str) -> float | None:
     return None if found is None else found[0]
 
 
+def number_or_text(text: str) -> float | str:
+    """The number that a text stands for, as where numbers have no quotes; else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _amount(asked: str | float, units: Collection[str]) -> tuple[float, str] | None:
     """A number and its unit, or `""`; None for other words."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(\S*)", str(asked).strip())

@@ -1,1 +1,1 @@
-"""Scripts made from records of what a host's own users did: process accounting, and shell histories with times."""
+"""Scripts made from records of what a host's own users did: accounting, histories, and logs of terminals and audits."""

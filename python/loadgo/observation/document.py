@@ -6,8 +6,29 @@ from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted, duration, joined, number, people, plain, seconds, share, size
-from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, SourceRead, ThinkTimes, UserGroup
+from loadgo.notation.figures import (
+    counted,
+    digits,
+    duration,
+    joined,
+    number,
+    people,
+    plain,
+    seconds,
+    share,
+    size,
+)
+from loadgo.observation.results import (
+    HourOfDay,
+    KnownFigure,
+    Observation,
+    ObservedCommand,
+    SourceRead,
+    ThinkTimes,
+    TypingTimes,
+    UserGroup,
+)
+from loadgo.observation.source_files import SourceKind
 from loadgo.observation.stand_in_jobs import StandInJob
 
 FEWEST_SESSIONS = 10
@@ -18,9 +39,21 @@ _FIGURE_CHARS = 32
 _CPU_RANGE = "CPU is a mean: from the time that was counted to that with all that rounding down may hide."
 _CPU_MEAN = "CPU, faults and bytes are means of a command with all its processes."
 
+_RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
+    "process accounting": ("process", "processes", "the others are shells, or the notes name them"),
+    "shell history": ("timed line", "timed lines", ""),
+    "sudo I/O log": ("session of sudo", "sessions of sudo", ""),
+    "tlog recording": ("message", "messages", ""),
+    "audit log": ("program", "programs", "the others were started by commands, or the notes name them"),
+    "atuin history": ("line", "lines", ""),
+    "live observation": ("typed line", "typed lines", "the notes name the others"),
+}
+"""The name of a record of each kind, alone and in the plural, and a phrase on the records that are no commands."""
+
 JSON_KEYS: Keys = {
     Observation: (
-        "path name sources people sessions span_s division groups commands think known notes warnings is_stopped"
+        "path name sources people sessions span_s division groups commands think typing hours known notes "
+        "warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
@@ -30,6 +63,8 @@ JSON_KEYS: Keys = {
     ),
     StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
     ThinkTimes: "law measured mean_ns absences is_upper_bound first_key_ns",
+    TypingTimes: "measured keys mean_ns",
+    HourOfDay: "hour observed_hours begun_per_hour open_at_once",
     KnownFigure: "figure source remark",
 }
 
@@ -47,7 +82,12 @@ def observation_document(observation: Observation) -> Document:
         trust=_trust(observation),
         warnings=observation.warnings,
         about=tuple(_source_line(source, _commands(observation)) for source in observation.sources),
-        sections=(_group_table(observation), _command_table(observation), _known_table(observation)),
+        sections=(
+            _group_table(observation),
+            _command_table(observation),
+            *([_hour_table(observation.hours)] if observation.hours else []),
+            _known_table(observation),
+        ),
         notes=tuple(("Left out", text) for text in observation.notes),
     )
 
@@ -75,14 +115,11 @@ def _commands(observation: Observation) -> int:
 
 
 def _source_line(source: SourceRead, commands: int) -> str:
-    if source.kind == "live observation":
-        lines = counted(source.records, "typed line")
-        return f"The {source.use} are from {source.kind}: {lines}, of which {number(commands)} are commands."
-    unit = "process" if source.kind == "process accounting" else "timed line"
-    plural = f"{number(source.records)} {unit}{'' if source.records == 1 else 'es' if unit == 'process' else 's'}"
-    if source.kind == "process accounting" and source.records != commands:
-        plural += f", of which {number(commands)} are commands; the others are shells, or the notes name them"
-    return f"The {source.use} are from {source.kind}: {plural}."
+    one, many, rest = _RECORD_WORDS[source.kind]
+    counted_records = f"{number(source.records)} {one if source.records == 1 else many}"
+    if source.use != "think times" and source.records != commands:
+        counted_records += f", of which {number(commands)} are commands; {rest}" if rest else ""
+    return f"The {source.use} are from {source.kind}: {counted_records}."
 
 
 def _trust(observation: Observation) -> str:
@@ -193,6 +230,16 @@ def _cpu_p90(row: ObservedCommand) -> str:
     if row.cpu_p90_ns == 0 and row.cpu_most_ns is not None and row.cpu_most_ns != row.cpu_ns:
         return f"< {duration(row.cpu_most_ns - (row.cpu_ns or 0))}"
     return duration(row.cpu_p90_ns)
+
+
+def _hour_table(hours: tuple[HourOfDay, ...]) -> Table:
+    columns = (
+        Column("hour", tuple(f"{row.hour:02d}:00" for row in hours)),
+        Column("sessions begun", tuple(digits(row.begun_per_hour) for row in hours)),
+        Column("open at once", tuple(digits(row.open_at_once) for row in hours)),
+        Column("hours seen", tuple(digits(row.observed_hours) for row in hours), spare=1),
+    )
+    return Table("Sessions by hour", columns, foot="Means of all days, in this host's time zone.")
 
 
 def _known_table(observation: Observation) -> Table:

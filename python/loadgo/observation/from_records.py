@@ -1,23 +1,28 @@
-"""Reads process accounting or histories into sessions, think times, and a list of what is not known."""
+"""Reads records (accounting, histories, logs) into sessions, think times, and a list of what is not known."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
 from loadgo.errors import BadArgument, Refused
 from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_accounting
-from loadgo.observation.history import HistoryRead, read_history, sittings
-from loadgo.observation.known_figures import accounting_figures, history_figures
-from loadgo.observation.material import Material, ObservedPeople
+from loadgo.observation.hours import hours_of_day
+from loadgo.observation.known_figures import accounting_figures, log_figures
+from loadgo.observation.logs.log_read import LogRead
+from loadgo.observation.logs.readers import LOG_READERS, THINK_KINDS
+from loadgo.observation.logs.sudo_logs import read_sudo_logs
+from loadgo.observation.material import ChosenPeople, Material, ObservedPeople
+from loadgo.observation.people import chosen_sessions
 from loadgo.observation.program_names import NamesKept, name_keeper
 from loadgo.observation.results import SourceRead
 from loadgo.observation.sessions import CommandUse, ObservedSession, SessionsFound, find_sessions
-from loadgo.observation.source_files import SourceKind, opened_source
-from loadgo.observation.think_times import think_times
+from loadgo.observation.source_files import opened_folder, opened_source
+from loadgo.observation.think_times import think_times, typing_times
 
 _ROUNDED_STEPS = 2
 """Accounting rounds user and system time of each process down, to a step each."""
@@ -28,11 +33,7 @@ class _Records:
     """The contents of the files of records: each kind in the order of the files."""
 
     accounting: tuple[AccountingRead, ...] = ()
-    histories: tuple[HistoryRead, ...] = ()
-
-    @property
-    def kind(self) -> SourceKind:
-        return "process accounting" if self.accounting else "shell history"
+    logs: tuple[LogRead, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,29 +47,32 @@ class _Observed:
 def material_of_records(
     sources: Sequence[str | PathLike[str]],
     think_from: Sequence[str | PathLike[str]],
-    people: ObservedPeople,
+    people: ChosenPeople,
     names: NamesKept,
 ) -> Material:
     """Reads all files. Raises `BadArgument` for files of two kinds, and `Refused` for files without commands."""
     read = _read_sources(sources)
-    if read.histories and not people.are_all:
-        raise BadArgument("a history has no names of users: name the histories of the people you want").about("users")
     think_read = read_think_sources(think_from)
     observed = (
-        _sessions_of_accounting(read.accounting, names, people)
+        _sessions_of_accounting(read.accounting, names, people.by_number())
         if read.accounting
-        else _sessions_of_histories(read.histories, names)
+        else _sessions_of_logs(read.logs, names, people.users, people.without_users)
     )
     if not observed.sessions:
         raise Refused(_nothing_left(read))
-    think = think_times(think_read or read.histories)
+    think_logs = think_read or read.logs
+    think, typing, hours = think_times(think_logs), typing_times(think_logs), hours_of_day(observed.sessions)
     return Material(
         sessions=observed.sessions,
         sources=_source_rows(read, think_read),
         think=think,
-        known=accounting_figures(think) if read.accounting else history_figures(think, read.histories),
+        typing=typing,
+        hours=hours,
+        known=accounting_figures(think, typing, think_logs, hours)
+        if read.accounting
+        else log_figures(read.logs, think, typing, think_logs, hours),
         notes=observed.notes,
-        warnings=_losses(read),
+        warnings=_losses(read, think_read),
         rounded_steps=_ROUNDED_STEPS,
     )
 
@@ -77,29 +81,39 @@ def _read_sources(paths: Iterable[str | PathLike[str]]) -> _Records:
     """Reads all files. Raises `BadArgument` for files of two kinds."""
     read = _Records()
     for path in paths:
-        with opened_source(path) as source:
-            if source.kind == "process accounting":
-                read = replace(read, accounting=(*read.accounting, read_accounting(source)))
-            else:
-                read = replace(read, histories=(*read.histories, read_history(source)))
-        if read.accounting and read.histories:
+        part = _read_source(path)
+        if isinstance(part, AccountingRead):
+            read = replace(read, accounting=(*read.accounting, part))
+        else:
+            read = replace(read, logs=(*read.logs, part))
+        kinds = list(
+            dict.fromkeys([*(["process accounting"] if read.accounting else []), *(x.kind for x in read.logs)])
+        )
+        if len(kinds) > 1:
             raise BadArgument(
-                "process accounting and a history cannot both say which commands there were: give the history as "
-                "`think_from`"
+                f"{kinds[0]} and {kinds[1]} cannot both say which commands there were: give the history as `think_from`"
             ).about("think_from")
     return read
 
 
-def read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[HistoryRead, ...]:
-    """Reads histories for their think times."""
+def _read_source(path: str | PathLike[str]) -> AccountingRead | LogRead:
+    if Path(path).is_dir():
+        with opened_folder(path) as folder:
+            return read_sudo_logs(folder)
+    with opened_source(path) as source:
+        return read_accounting(source) if source.kind == "process accounting" else LOG_READERS[source.kind](source)
+
+
+def read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[LogRead, ...]:
+    """Reads records with think times."""
     read = []
     for path in paths:
-        with opened_source(path) as source:
-            if source.kind != "shell history":
-                raise BadArgument(f"{source.name} has no think times: `think_from` is a shell history").about(
-                    "think_from"
-                )
-            read.append(read_history(source))
+        part = _read_source(path)
+        if isinstance(part, AccountingRead) or part.kind not in THINK_KINDS:
+            raise BadArgument(
+                f"{path} has no think times: `think_from` is a history with times, or a log of sudo or tlog"
+            ).about("think_from")
+        read.append(part)
     return tuple(read)
 
 
@@ -128,28 +142,28 @@ def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: Sessio
     return tuple(notes)
 
 
-def _sessions_of_histories(files: Sequence[HistoryRead], names: NamesKept) -> _Observed:
+def _sessions_of_logs(
+    logs: Sequence[LogRead], names: NamesKept, users: Sequence[str | int], without_users: Sequence[str | int]
+) -> _Observed:
     keep_name = name_keeper(names)
+    numbers: dict[object, int] = {}
     sessions = []
-    for person, file in enumerate(files):
-        for lines in sittings(file.lines):
-            uses = tuple(_use_of_line(keep_name(line.name), line.length_s) for line in lines)
-            ended_s = lines[-1].began_s + (lines[-1].length_s or 0)
-            sessions.append(ObservedSession(person, lines[0].began_s, ended_s, uses))
-    untimed = sum(file.untimed for file in files)
-    notes = (
-        (f"{untimed:,} line{'' if untimed == 1 else 's'} without a time, or further lines of a command.",)
-        if untimed
-        else ()
-    )
-    return _Observed(tuple(sessions), notes)
-
-
-def _use_of_line(name: str, length_s: int | None) -> CommandUse:
-    return CommandUse(name, elapsed_ns=None if length_s is None else length_s * 1_000_000_000)
+    for session in chosen_sessions(logs, users, without_users):
+        person = numbers.setdefault(session.person, len(numbers))
+        uses = tuple(CommandUse(keep_name(command.name), elapsed_ns=command.elapsed_ns) for command in session.commands)
+        sessions.append(ObservedSession(person, session.began_ns // 10**9, session.ended_ns // 10**9, uses))
+    return _Observed(tuple(sessions), tuple(note for log in logs for note in log.notes))
 
 
 def _nothing_left(read: _Records) -> str:
+    if read.logs:
+        losses = " ".join(f"it {loss}" for log in read.logs for loss in log.losses)
+        left_out = " ".join(note for log in read.logs for note in log.notes)
+        return (
+            f"no command is left of the {read.logs[0].kind}: none of these people typed a line in these records; name "
+            f"others, or records of a longer time"
+            f"{f'. Losses: {losses}' if losses else ''}{f'. Left out: {left_out}' if left_out else ''}"
+        )
     processes = sum(file.processes for file in read.accounting)
     return (
         f"no command is left of {processes:,} processes: none of these people has a process at a terminal in these "
@@ -157,7 +171,7 @@ def _nothing_left(read: _Records) -> str:
     )
 
 
-def _losses(read: _Records) -> tuple[str, ...]:
+def _losses(read: _Records, think_read: Sequence[LogRead]) -> tuple[str, ...]:
     """Sentences on records that are lost, each with its place."""
     warnings = []
     for number, file in enumerate(read.accounting, 1):
@@ -171,16 +185,19 @@ def _losses(read: _Records) -> tuple[str, ...]:
             warnings.append(f"{which} ends within a record: its last {file.cut_bytes} bytes are left out.")
         if file.growth_bytes < 0:
             warnings.append(f"{which} was cut while it was read: records are missing.")
+    for number, log in enumerate(read.logs, 1):
+        which = f"Source {number}" if len(read.logs) > 1 else "The source"
+        warnings += [f"{which} {loss}" for loss in log.losses]
+    warnings += [f"A source of the think times {loss}" for log in think_read for loss in log.losses]
     return tuple(warnings)
 
 
-def _source_rows(read: _Records, think_read: Sequence[HistoryRead]) -> tuple[SourceRead, ...]:
-    kind: SourceKind = "shell history"
+def _source_rows(read: _Records, think_read: Sequence[LogRead]) -> tuple[SourceRead, ...]:
     rows = [SourceRead("process accounting", file.processes, file.damaged, "commands") for file in read.accounting]
-    rows += [SourceRead(kind, len(file.lines), file.untimed, "commands") for file in read.histories]
+    rows += [SourceRead(log.kind, log.records, log.left_out, "commands") for log in read.logs]
     return (*rows, *think_rows(think_read))
 
 
-def think_rows(files: Sequence[HistoryRead]) -> tuple[SourceRead, ...]:
+def think_rows(logs: Sequence[LogRead]) -> tuple[SourceRead, ...]:
     """The sources of think times."""
-    return tuple(SourceRead("shell history", len(file.lines), file.untimed, "think times") for file in files)
+    return tuple(SourceRead(log.kind, log.records, log.left_out, "think times") for log in logs)

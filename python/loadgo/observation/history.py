@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from loadgo.errors import Refused
+from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.program_names import known_names, typed_name
 from loadgo.observation.source_files import SourceFile
 
@@ -56,11 +57,13 @@ class Pauses:
 
 
 def read_history(source: SourceFile) -> HistoryRead:
-    """Reads a history. Raises `Refused` if fewer than two of its lines have a time."""
+    """Reads a history. Raises `Refused` if fewer than two of its lines have a time, or too many to keep."""
     program_names = known_names()
     lines: list[HistoryLine] = []
+    limit = CommandLimit(source.name)
     untimed, time_s = 0, None
     for line in _lines(source):
+        limit.count(len(lines) - limit.commands)
         if bash_time := _BASH_TIME.match(line):
             time_s = int(bash_time[1])
         elif zsh_line := _ZSH_LINE.match(line):

@@ -4,16 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import counted, duration
-from loadgo.observation.history import HistoryRead
-from loadgo.observation.results import KnownFigure, ThinkTimes
+from loadgo.notation.figures import counted, digits, duration, in_words, setting
+from loadgo.notation.laws import number
+from loadgo.observation.logs.log_read import LogRead
+from loadgo.observation.results import HourOfDay, KnownFigure, ThinkTimes, TypingTimes
+from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
-_HISTORY = "shell history"
 _LIVE = "live observation"
+_COMMANDS: dict[SourceKind, str] = {
+    "shell history": "the first word of a line, where this host has a program of this name",
+    "atuin history": "the first word of a line, where this host has a program of this name",
+    "tlog recording": "the first word typed at a prompt and echoed, where this host has a program of this name",
+    "sudo I/O log": "the program that sudo started; lines at a shell's prompt have the shell's name",
+    "audit log": "programs by name; what a shell does by itself (cd, echo) begins no program",
+}
+_TERMINAL_ELAPSED = "from Enter to the last output before the next line; what was typed to the program is in it"
+_ELAPSED: dict[SourceKind, str] = {
+    "shell history": "in whole seconds; a stand-in waits as long",
+    "atuin history": "a stand-in waits as long",
+    "tlog recording": _TERMINAL_ELAPSED,
+    "sudo I/O log": _TERMINAL_ELAPSED,
+}
+_NO_ELAPSED: dict[SourceKind, str] = {
+    "shell history": "zsh keeps it, without INC_APPEND_HISTORY and SHARE_HISTORY",
+    "audit log": "auditd is told when a program begins, and not when it ends",
+}
+_SESSIONS: dict[SourceKind, str] = {
+    "shell history": "lines without a pause over 5 minutes",
+    "atuin history": "lines of one shell without a pause over 5 minutes",
+    "tlog recording": "a recording is a session",
+    "sudo I/O log": "a run of sudo is a session",
+    "audit log": "by the number of the log-in, and by terminal; each stage of a pipeline is a command",
+}
+_WITH_TYPING: tuple[SourceKind, ...] = ("shell history", "atuin history")
+"""The kinds whose pauses have the typing of the next line in them."""
 
 
-def accounting_figures(think: ThinkTimes | None) -> tuple[KnownFigure, ...]:
+def accounting_figures(
+    think: ThinkTimes | None,
+    typing: TypingTimes | None,
+    think_logs: Sequence[LogRead],
+    hours: Sequence[HourOfDay],
+) -> tuple[KnownFigure, ...]:
     """The figures of a script from process accounting."""
     return (
         KnownFigure(
@@ -29,31 +62,47 @@ def accounting_figures(think: ThinkTimes | None) -> tuple[KnownFigure, ...]:
         KnownFigure("processes", _ACCOUNTING, "a stand-in starts as many, one after the other"),
         KnownFigure("elapsed time", _ACCOUNTING, "a stand-in waits for what is not processor time"),
         KnownFigure("sessions", _ACCOUNTING, "by person and terminal; each stage of a pipeline is a command"),
-        _think_figure(think),
+        *_time_figures(think, typing, think_logs),
         KnownFigure("input and output", "", "Linux leaves these fields of process accounting at 0"),
         KnownFigure("major faults", _ACCOUNTING, "not in the stand-ins, which have no files to fault in"),
-        *_never_known(),
+        *_other_figures(_ACCOUNTING, hours),
     )
 
 
-def history_figures(think: ThinkTimes | None, files: Sequence[HistoryRead]) -> tuple[KnownFigure, ...]:
-    """The figures of a script from histories."""
-    has_lengths = any(line.length_s is not None for file in files for line in file.lines)
-    lengths = KnownFigure("elapsed time", _HISTORY, "in whole seconds; a stand-in waits as long")
-    no_lengths = KnownFigure("elapsed time", "", "zsh keeps it, without INC_APPEND_HISTORY and SHARE_HISTORY")
+def log_figures(
+    logs: Sequence[LogRead],
+    think: ThinkTimes | None,
+    typing: TypingTimes | None,
+    think_logs: Sequence[LogRead],
+    hours: Sequence[HourOfDay],
+) -> tuple[KnownFigure, ...]:
+    """The figures of a script from logs of one kind."""
+    kind = logs[0].kind
+    has_lengths = any(
+        command.elapsed_ns is not None for log in logs for session in log.sessions for command in session.commands
+    )
     return (
-        KnownFigure("commands", _HISTORY, "the first word of a line, where this host has a program of this name"),
-        lengths if has_lengths else no_lengths,
-        KnownFigure("sessions", _HISTORY, "lines without a pause over 5 minutes"),
-        _think_figure(think),
+        KnownFigure("commands", kind, _COMMANDS[kind]),
+        KnownFigure("elapsed time", kind, _ELAPSED[kind])
+        if has_lengths
+        else KnownFigure("elapsed time", "", _NO_ELAPSED.get(kind, "no command in these records has an end")),
+        KnownFigure("sessions", kind, _SESSIONS[kind]),
+        *_time_figures(think, typing, think_logs),
         KnownFigure("processor time", "", "process accounting has it; stand-ins use next to none"),
         KnownFigure("page faults, memory, processes", "", "process accounting has them"),
         KnownFigure("input and output", "", "no record that loadgo reads has them"),
-        *_never_known(),
+        *_other_figures(kind, hours),
     )
 
 
-def live_figures(think: ThinkTimes | None, *, at_terminal: int, has_history: bool) -> tuple[KnownFigure, ...]:
+def live_figures(
+    think: ThinkTimes | None,
+    typing: TypingTimes | None,
+    think_logs: Sequence[LogRead],
+    hours: Sequence[HourOfDay],
+    *,
+    at_terminal: int,
+) -> tuple[KnownFigure, ...]:
     """The figures of a script from sessions that were watched. `at_terminal` is the number of commands that asked."""
     asked = (
         f"; {counted(at_terminal, 'command')} waited for somebody to type, and stand-ins wait as long"
@@ -66,10 +115,10 @@ def live_figures(think: ThinkTimes | None, *, at_terminal: int, has_history: boo
         KnownFigure("page faults, memory, processes", _LIVE, "minor faults; the pages that the largest process held"),
         KnownFigure("elapsed time", _LIVE, f"from the end of the line to the next prompt{asked}"),
         KnownFigure("sessions", _LIVE, "shells at a terminal; a pipeline is one command"),
-        _think_figure(think) if has_history else _live_think_figure(think),
+        *(_time_figures(think, typing, think_logs) if think_logs else (_live_think_figure(think),)),
         KnownFigure("input and output", _LIVE, "bytes of calls; stand-ins read and write no files"),
         KnownFigure("major faults", _LIVE, "not in the stand-ins, which have no files to fault in"),
-        *_never_known(),
+        *_other_figures(_LIVE, hours),
     )
 
 
@@ -85,16 +134,57 @@ def _live_think_figure(think: ThinkTimes | None) -> KnownFigure:
     )
 
 
-def _think_figure(think: ThinkTimes | None) -> KnownFigure:
+def _time_figures(
+    think: ThinkTimes | None, typing: TypingTimes | None, think_logs: Sequence[LogRead]
+) -> tuple[KnownFigure, ...]:
+    return (
+        _think_figure(think, in_words(list(dict.fromkeys(log.kind for log in think_logs if log.pauses.spans_ns)))),
+        _typing_figure(typing, in_words(list(dict.fromkeys(log.kind for log in think_logs if log.typing.lines)))),
+    )
+
+
+def _think_figure(think: ThinkTimes | None, source: str) -> KnownFigure:
     if think is None:
-        return KnownFigure("think times", "", "a history with times has them (`--think-from`); or `run --think`")
+        return KnownFigure(
+            "think times", "", "a history with times or a log of keystrokes has them (`--think-from`); or `run --think`"
+        )
     bound = ", with the response in them: an upper bound" if think.is_upper_bound else ""
+    with_typing = ", with the typing in them" if any(kind in source for kind in _WITH_TYPING) else ""
     left_out = f"; {counted(think.absences, 'pause')} over 5 minutes left out" if think.absences else ""
-    return KnownFigure("think times", _HISTORY, f"{counted(think.measured, 'pause')}{bound}{left_out}")
+    return KnownFigure("think times", source, f"{counted(think.measured, 'pause')}{bound}{with_typing}{left_out}")
 
 
-def _never_known() -> tuple[KnownFigure, ...]:
+def _typing_figure(typing: TypingTimes | None, source: str) -> KnownFigure:
+    if typing is None:
+        return KnownFigure("typing", "", "sudo's and tlog's logs have the keystrokes' times; or `run --typing`")
+    return KnownFigure(
+        "typing",
+        source,
+        f"{setting(round(typing.keys, 1))} keys in {duration(typing.mean_ns)} on average of "
+        f"{counted(typing.measured, 'line')}; the line of a stand-in takes as long",
+    )
+
+
+def _other_figures(source: str, hours: Sequence[HourOfDay]) -> tuple[KnownFigure, ...]:
+    """The figures that no script has."""
     return (
         KnownFigure("order of commands", "", "each is drawn anew, whatever came before"),
-        KnownFigure("sessions by hour", "", "`run --arrivals` and `--users` say how many there are"),
+        _hours_figure(source, hours),
+    )
+
+
+def _hours_figure(source: str, hours: Sequence[HourOfDay]) -> KnownFigure:
+    """The busiest hour, and how a run has as many sessions."""
+    if not hours:
+        return KnownFigure("sessions by hour", "", "`run --arrivals` and `--users` say how many there are")
+    whole = [row for row in hours if row.observed_hours >= 1]  # a part begins or ends with a session, always
+    busiest = max(whole, key=lambda row: row.begun_per_hour)
+    if not busiest.begun_per_hour:
+        return KnownFigure("sessions by hour", source, "none began in an hour that the records have whole")
+    rate = number(float(f"{busiest.begun_per_hour:.3g}"))
+    return KnownFigure(
+        "sessions by hour",
+        source,
+        f"not in the script, since a run has one rate; the busiest hour is {busiest.hour:02d}:00, with "
+        f"{digits(busiest.open_at_once)} open at once: `run --arrivals '{rate}/h'`",
     )

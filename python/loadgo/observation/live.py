@@ -9,13 +9,14 @@ from typing import Any
 
 from loadgo.errors import Refused
 from loadgo.notation.figures import counted, seconds
-from loadgo.observation.history import HistoryRead
+from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import live_figures
+from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.material import Material, ObservedPeople
 from loadgo.observation.program_names import NamesKept, name_keeper
 from loadgo.observation.results import SourceRead
 from loadgo.observation.sessions import CommandUse
-from loadgo.observation.think_times import law_of_pauses, think_times
+from loadgo.observation.think_times import law_of_pauses, think_times, typing_times
 from loadgo.observation.typed_lines import LinesFound, TypedLine, find_lines
 from loadgo.running.stopping import catch_stop_signals
 
@@ -84,7 +85,7 @@ def _watched(gathered: dict[str, Any], length_s: float, *, is_stopped: bool) -> 
 
 
 def material_of_sessions(
-    watched: Watched, think_read: Sequence[HistoryRead], think_sources: Sequence[SourceRead], names: NamesKept
+    watched: Watched, think_read: Sequence[LogRead], think_sources: Sequence[SourceRead], names: NamesKept
 ) -> Material:
     """The sessions of an observation. Raises `Refused` if nobody typed a command to its end."""
     lines_found = find_lines(watched.lines, name_keeper(names), watched.epoch_ns)
@@ -100,13 +101,16 @@ def material_of_sessions(
     else:
         pauses_ns = [use.think_ns for session in sessions for use in session.commands if use.think_ns is not None]
         think = law_of_pauses(pauses_ns, absences=lines_found.absences, first_key_ns=lines_found.first_key_ns)
+    typing, hours = typing_times(think_read), hours_of_day(sessions)
     left_out = len(watched.lines) - sum(len(session.commands) for session in sessions)
     source = SourceRead("live observation", len(watched.lines), left_out, "commands and think times")
     return Material(
         sessions=sessions,
         sources=(source, *think_sources),
         think=think,
-        known=live_figures(think, at_terminal=lines_found.at_terminal, has_history=bool(think_read)),
+        typing=typing,
+        hours=hours,
+        known=live_figures(think, typing, think_read, hours, at_terminal=lines_found.at_terminal),
         notes=_notes(watched, lines_found),
         warnings=tuple(f"Lost: {count:,} {what}." for count, what in watched.losses),
         rounded_steps=0,

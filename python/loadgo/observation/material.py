@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pwd
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadgo.observation.results import KnownFigure, SourceRead, ThinkTimes
+from loadgo.errors import BadArgument
+from loadgo.observation.results import HourOfDay, KnownFigure, SourceRead, ThinkTimes, TypingTimes
 from loadgo.observation.sessions import ObservedSession
 
 
@@ -16,10 +19,33 @@ class ObservedPeople:
     """Only these; all if it is empty."""
     left_out: frozenset[int] = frozenset()
 
-    @property
-    def are_all(self) -> bool:
-        """Whether nobody was chosen or left out."""
-        return not self.wanted and not self.left_out
+
+@dataclass(frozen=True)
+class ChosenPeople:
+    """The same people as they were given: names or numbers."""
+
+    users: tuple[str | int, ...]
+    without_users: tuple[str | int, ...]
+
+    def by_number(self) -> ObservedPeople:
+        """The numbers of their accounts on this host. Raises `BadArgument` for a name that it does not have."""
+        return ObservedPeople(_numbers(self.users, "users"), _numbers(self.without_users, "without_users"))
+
+
+def _numbers(users: Sequence[str | int], argument: str) -> frozenset[int]:
+    """The numbers of accounts, from names or numbers."""
+    numbers = set()
+    for user in users:
+        if isinstance(user, int) or user.isdecimal():
+            numbers.add(int(user))
+            continue
+        try:
+            numbers.add(pwd.getpwnam(user).pw_uid)
+        except (KeyError, ValueError):
+            raise BadArgument(
+                f"`{argument}`: this host has no account {user!r}; records of another host need its number"
+            ).about(argument) from None
+    return frozenset(numbers)
 
 
 @dataclass(frozen=True)
@@ -29,6 +55,8 @@ class Material:
     sessions: tuple[ObservedSession, ...]
     sources: tuple[SourceRead, ...]
     think: ThinkTimes | None
+    typing: TypingTimes | None
+    hours: tuple[HourOfDay, ...]
     known: tuple[KnownFigure, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]

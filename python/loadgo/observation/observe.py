@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pwd
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -13,7 +12,7 @@ from loadgo.notation.quantities import span_s
 from loadgo.observation.classes import divide
 from loadgo.observation.from_records import material_of_records, read_think_sources, think_rows
 from loadgo.observation.live import WatchState, material_of_sessions, watch_sessions
-from loadgo.observation.material import Material, ObservedPeople
+from loadgo.observation.material import ChosenPeople, Material
 from loadgo.observation.program_names import NamesKept
 from loadgo.observation.results import Observation
 from loadgo.observation.script_text import script_text
@@ -41,10 +40,11 @@ def observe(
         print(loadgo.observe("/var/log/account/pacct", think_from=".bash_history").report("text"))
 
     Args:
-        sources: Files of one kind: process accounting of version 3, or shell histories with times.
+        sources: Records of one kind: process accounting of version 3, shell histories with times, folders of sudo's I/O
+            logs, recordings of tlog, logs of auditd, or histories of atuin. Their contents show the kind.
         duration: Without `sources`: the length of an observation of this host's log-in sessions, which needs root. In
             seconds, or as a text such as `2h`. A stop signal ends it earlier, and the script is made of what was seen.
-        think_from: Shell histories with times, for the think times. By default those among `sources`.
+        think_from: Records with think times (all but accounting and auditd's). By default those among `sources`.
         output: The script that is written. Only this user may read it. By default none; `Observation.text` has it.
         users: The people whose commands count, by name or number. By default all.
         without_users: People who are left out.
@@ -68,14 +68,14 @@ def observe(
         check_free(path, force)
     length_s = None if duration is None else span_s(duration, "duration")
     _check(sources, length_s, names)
-    people = ObservedPeople(_numbers(users, "users"), _numbers(without_users, "without_users"))
+    people = ChosenPeople(tuple(users), tuple(without_users))
     think_paths = [think_from] if isinstance(think_from, str | PathLike) else list(think_from)
     is_stopped = False
     if length_s is None:
         material = material_of_records(sources, think_paths, people, names)
     else:
         think_read = read_think_sources(think_paths)
-        watched = watch_sessions(length_s, people, progress)
+        watched = watch_sessions(length_s, people.by_number(), progress)
         is_stopped = watched.is_stopped
         material = material_of_sessions(watched, think_read, think_rows(think_read), names)
     made = _observation(path, material, is_stopped=is_stopped)
@@ -101,22 +101,6 @@ def _check(sources: Sequence[object], length_s: float | None, names: str) -> Non
         raise BadArgument(f"`names={names}` is neither all nor none").about("names")
 
 
-def _numbers(users: Sequence[str | int], argument: str) -> frozenset[int]:
-    """The numbers of accounts, from names or numbers."""
-    numbers = set()
-    for user in users:
-        if isinstance(user, int) or user.isdecimal():
-            numbers.add(int(user))
-            continue
-        try:
-            numbers.add(pwd.getpwnam(user).pw_uid)
-        except (KeyError, ValueError):
-            raise BadArgument(
-                f"`{argument}`: this host has no account {user!r}; records of another host need its number"
-            ).about(argument) from None
-    return frozenset(numbers)
-
-
 def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> Observation:
     sessions = material.sessions
     division = divide(sessions)
@@ -132,6 +116,8 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
         division=division.reason,
         commands=observed_commands(division.classes, material.rounded_steps),
         think=material.think,
+        typing=material.typing,
+        hours=material.hours,
         known=material.known,
         notes=material.notes,
         warnings=material.warnings,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.observation.document import JSON_KEYS, observation_document, observation_json
-from loadgo.observation.results import KnownFigure, Observation, ObservedCommand, UserGroup
+from loadgo.observation.results import HourOfDay, KnownFigure, Observation, ObservedCommand, UserGroup
 
 _JOB_COLUMNS = (
     "group command user_ns=job.user_ns system_ns=job.system_ns faults=job.faults held_pages=job.held_pages "
@@ -24,6 +24,7 @@ def presentation(observation: Observation) -> Presentation:
         {
             "commands": lambda: frame_of(observation.commands, JSON_KEYS[ObservedCommand].removesuffix(" jobs")),
             "groups": lambda: frame_of(observation.groups, JSON_KEYS[UserGroup]),
+            "hours": lambda: frame_of(observation.hours, JSON_KEYS[HourOfDay]),
             "jobs": lambda: frame_of(jobs, _JOB_COLUMNS),
             "known": lambda: frame_of(observation.known, JSON_KEYS[KnownFigure]),
         },

@@ -16,16 +16,16 @@ class SourceRead:
 
     kind: SourceKind
     records: int
-    """Processes, lines with a time, or typed lines."""
+    """Processes, lines with a time or typed, sessions of sudo, messages of tlog, or programs that auditd saw begin."""
     left_out: int
-    """Records that are damaged, lines without a time, and typed lines that are no commands."""
+    """Records that are damaged, lines without a time or a duration, and typed lines that are no commands."""
     use: str
     """The part of the script that is from it: `commands`, `think times` or both."""
 
 
 @dataclass(frozen=True)
 class ThinkTimes:
-    """The law of think times, from a history or from prompts and keys."""
+    """The law of think times, from a history, from keystrokes, or from prompts and keys."""
 
     law: str
     measured: int
@@ -37,6 +37,18 @@ class ThinkTimes:
     """Whether the pauses have the responses in them, too."""
     first_key_ns: float | None = None
     """Mean time until the first key; None if it is not known."""
+
+
+@dataclass(frozen=True)
+class TypingTimes:
+    """The typing of lines, from keystrokes."""
+
+    measured: int
+    """Number of lines."""
+    keys: float
+    """Mean number of keys of a line, with Enter."""
+    mean_ns: float
+    """Mean time from the first key of a line to Enter."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,19 @@ class UserGroup:
 
 
 @dataclass(frozen=True)
+class HourOfDay:
+    """An hour of the day, in the time zone of the host that loadgo runs on."""
+
+    hour: int
+    observed_hours: float
+    """How much of this hour the records have, over all their days."""
+    begun_per_hour: float
+    """Mean number of sessions that begin."""
+    open_at_once: float
+    """Mean number of sessions that are open at once."""
+
+
+@dataclass(frozen=True)
 class KnownFigure:
     """A figure of the script, and the record that it is known from."""
 
@@ -110,6 +135,9 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     """The reason for the classes."""
     commands: tuple[ObservedCommand, ...]
     think: ThinkTimes | None
+    typing: TypingTimes | None
+    hours: tuple[HourOfDay, ...]
+    """The hours of the day of which the records have a part; empty without dates, or of less than two hours."""
     known: tuple[KnownFigure, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]

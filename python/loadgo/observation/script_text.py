@@ -6,17 +6,21 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 
 import tomlkit
 
-from loadgo.notation.figures import counted, digits, duration, people, seconds
+from loadgo.notation.figures import counted, digits, duration, people, seconds, setting
 from loadgo.notation.file_shapes import schema_line
-from loadgo.notation.laws import amount
+from loadgo.notation.laws import amount, number
 from loadgo.observation.results import Observation, ObservedCommand, UserGroup
 
 _STAND_INS_FOLDER = Path(__file__).parent.parent / "data" / "stand_ins"
 _FILES = ("stand-in.sh", "stand_in.py")
+_STAND_IN_LINE = "sh stand-in.sh"
 _COMMENT_CHARS = 116
+_LEAST_CHARS_PER_SECOND, _MOST_CHARS_PER_SECOND = 0.01, 1e6
+"""The bounds of a script's typing rate, in characters a second."""
 _LEAST_TIMEOUT_NS, _MOST_TIMEOUT_NS = 300e9, 3.6e15
 _TIMEOUT_FACTOR = 10
 """A line may last so many times as long as the longest observed command, since the host may be loaded."""
@@ -33,6 +37,7 @@ def script_text(observation: Observation) -> str:
                 f"name    = {_quoted(observation.name)}",
                 'login   = "sh"',
                 *_think_lines(observation),
+                *_typing_lines(observation),
                 f'timeout = "{_timeout(observation)}"',
                 'needs   = ["python3", "sleep"]',
                 "",
@@ -73,6 +78,23 @@ def _think_lines(observation: Observation) -> Iterator[str]:
     yield f'think   = "{think.law}"'
 
 
+def _typing_lines(observation: Observation) -> Iterator[str]:
+    """The rate at which the line of a stand-in takes as long as the lines that were typed."""
+    typing = observation.typing
+    if typing is None or typing.mean_ns <= 0:
+        return
+    lists = _list_names(observation)
+    counts = [row.count for row in observation.commands]
+    lengths = [
+        len(_STAND_IN_LINE) + (fmean(len(word) for word in _job_words(row)) + 1 if row in lists else 0)
+        for row in observation.commands
+    ]
+    chars_per_second = fmean(lengths, counts) / (typing.mean_ns / 1e9)
+    rate = min(max(chars_per_second, _LEAST_CHARS_PER_SECOND), _MOST_CHARS_PER_SECOND)
+    yield f"# {typing.measured:,} lines; mean {setting(round(typing.keys, 1))} keys in {duration(typing.mean_ns)}"
+    yield f'typing  = "{number(float(f"{rate:.3g}"))} chars/s"'
+
+
 def _timeout(observation: Observation) -> str:
     longest_ns = max((job.waiting_ns + job.cpu_ns for row in observation.commands for job in row.jobs), default=0.0)
     timeout_ns = min(max(_LEAST_TIMEOUT_NS, _TIMEOUT_FACTOR * longest_ns), _MOST_TIMEOUT_NS)
@@ -106,7 +128,7 @@ def _command_lines(observation: Observation, group: UserGroup, indent: str) -> I
     for row in observation.commands:
         if row.group != group.name:
             continue
-        typed = "sh stand-in.sh" + (f" {{random:{lists[row]}}}" if row in lists else "")
+        typed = _STAND_IN_LINE + (f" {{random:{lists[row]}}}" if row in lists else "")
         comment = "" if row.cpu_ns is not None else "  # processor time not known"
         yield f"{indent}{{ weight = {row.count}, type = {_quoted(typed)}, as = {_quoted(row.command)} }},{comment}"
 

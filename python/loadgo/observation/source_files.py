@@ -14,7 +14,15 @@ from typing import BinaryIO, Literal
 
 from loadgo.errors import Refused
 
-SourceKind = Literal["process accounting", "shell history", "live observation"]
+SourceKind = Literal[
+    "process accounting",
+    "shell history",
+    "sudo I/O log",
+    "tlog recording",
+    "audit log",
+    "atuin history",
+    "live observation",
+]
 _HEAD_BYTES = 65536
 """The part of a file by which its kind is known."""
 _COMPRESSED = {b"\x1f\x8b": "zcat", b"\xfd7": "xzcat", b"BZ": "bzcat", b"\x28\xb5": "zstdcat"}
@@ -23,6 +31,10 @@ _ACCOUNTING_VERSIONS = (1, 2, 3)
 _BIG_ENDIAN_BIT = 0x80
 TIMED_HISTORY = re.compile(rb"^(?:#\d{5,12}|: \d{5,12}:\d+;)", re.MULTILINE)
 """The beginning of a line with a time in the history of bash or zsh."""
+_SQLITE_HEAD = b"SQLite format 3\0"
+_TLOG_MESSAGE = re.compile(rb'\\?"timing\\?"\s*:\s*\\?"|"SYSLOG_IDENTIFIER"\s*:\s*"tlog-rec')
+"""A field of a message itself, or of the journal around it."""
+_AUDIT_RECORD = re.compile(rb"^(?:node=\S+ )?type=[A-Z0-9_]+ msg=audit\(\d+\.\d+:\d+\)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -45,11 +57,23 @@ class SourceFile:
 def opened_source(path: str | PathLike[str]) -> Iterator[SourceFile]:
     """Opens a file of records. Raises `Refused` with the remedy if the file holds none that are known."""
     name = os.fspath(path)
+    with _refusals(name), _opened(Path(name)) as file:
+        head = file.read(_HEAD_BYTES)
+        file.seek(0)
+        yield SourceFile(name, _kind(name, head), file, os.fstat(file.fileno()).st_size)
+
+
+@contextmanager
+def opened_folder(path: str | PathLike[str]) -> Iterator[Path]:
+    """The folder of records. What the host refuses while it is read is raised as `Refused`."""
+    with _refusals(os.fspath(path)):
+        yield Path(path)
+
+
+@contextmanager
+def _refusals(name: str) -> Iterator[None]:
     try:
-        with _opened(Path(name)) as file:
-            head = file.read(_HEAD_BYTES)
-            file.seek(0)
-            yield SourceFile(name, _kind(name, head), file, os.fstat(file.fileno()).st_size)
+        yield
     except OSError as error:
         remedy = ": read it as root, or copy it" if isinstance(error, PermissionError) else ""
         raise Refused(f"{name} cannot be read ({error.strerror}){remedy}") from error
@@ -77,14 +101,20 @@ def _kind(name: str, head: bytes) -> SourceKind:
     unpacker = _COMPRESSED.get(head[:2])
     if unpacker is not None:
         raise Refused(f"{name} is compressed: unpack it first (`{unpacker} FILE > UNPACKED`)")
+    if head.startswith(_SQLITE_HEAD):
+        return "atuin history"
+    if TIMED_HISTORY.search(head) and b"\0" not in head:
+        return "shell history"
+    if _AUDIT_RECORD.search(head):
+        return "audit log"
+    if _TLOG_MESSAGE.search(head):
+        return "tlog recording"
     if b"\0" in head:
         _check_accounting(name, head)
         return "process accounting"
-    if TIMED_HISTORY.search(head):
-        return "shell history"
     raise Refused(
         f"{name}, line 1: no line here has a time: bash keeps them with HISTTIMEFORMAT='%s ', zsh with "
-        "`setopt EXTENDED_HISTORY`; lines that are typed from then on have one"
+        "`setopt EXTENDED_HISTORY`; lines that are typed from then on have one. No line is of auditd or tlog"
     )
 
 

@@ -1,4 +1,4 @@
-"""The law of think times, from the pauses of histories or of sessions that were watched."""
+"""The law of think times and the typing rate, from the pauses and the keys of logs or watched sessions."""
 
 from __future__ import annotations
 
@@ -9,21 +9,17 @@ import numpy as np
 
 from loadgo.fitting.law_choice import choose_law
 from loadgo.notation.laws import Law, written
-from loadgo.observation.history import HistoryRead, pauses
-from loadgo.observation.results import ThinkTimes
+from loadgo.observation.logs.log_read import LogRead, MeasuredTyping, joined_pauses
+from loadgo.observation.results import ThinkTimes, TypingTimes
 
 
-def think_times(files: Sequence[HistoryRead]) -> ThinkTimes | None:
-    """The law of the pauses of all files: the simplest that fits, as `loadgo fit` chooses it; None without pauses.
+def think_times(logs: Sequence[LogRead]) -> ThinkTimes | None:
+    """The law of the pauses of all logs: the simplest that fits, as `loadgo fit` chooses it; None without pauses.
 
     A drawn think time is no longer than the longest measured one.
     """
-    parts = [pauses(file.lines) for file in files]
-    return law_of_pauses(
-        [pause_s * 1_000_000_000 for part in parts for pause_s in part.seconds],
-        absences=sum(part.absences for part in parts),
-        is_upper_bound=any(part.is_upper_bound for part in parts),
-    )
+    pauses = joined_pauses(logs)
+    return law_of_pauses(pauses.spans_ns, absences=pauses.absences, is_upper_bound=pauses.is_upper_bound)
 
 
 def law_of_pauses(
@@ -44,6 +40,14 @@ def law_of_pauses(
         is_upper_bound=is_upper_bound,
         first_key_ns=float(np.mean(first_key_ns)) if first_key_ns else None,
     )
+
+
+def typing_times(logs: Sequence[LogRead]) -> TypingTimes | None:
+    """The mean typing of all logs; None if no log has keys."""
+    typing = sum((log.typing for log in logs), MeasuredTyping())
+    if not typing.lines:
+        return None
+    return TypingTimes(typing.lines, typing.keys / typing.lines, typing.span_ns / typing.lines)
 
 
 def _in_script(law: Law) -> str:

@@ -7,10 +7,11 @@ rest shows in the scatter of the pairs, and the interval is computed from that s
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
@@ -128,40 +129,33 @@ def ab(
         variants["A"], variants["B"], load, margin_share(margin), tuple(measures), (), (), None, folder
     )
     limit_s = None if time_limit is None else span_s(time_limit, "time_limit")
-    running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress, sudo=sudo)
+    running = _RunningExperiment(experiment, metering, tariff, progress, most_pairs, limit_s, run_progress, sudo)
     is_here = variants["A"].on == variants["B"].on == THIS_HOST
     with keep_connections(), failed_runs_named(out), ReferenceWork(is_used=reference and is_here) as running.reference:
         return running.all_pairs()
 
 
+@dataclass
 class _RunningExperiment:
     """An experiment in progress: runs pair after pair, and writes the result after each."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        metering: Metering,
-        tariff: str,
-        progress: Progress | None,
-        most_pairs: int,
-        limit_s: float | None,
-        run_progress: ReportProgress | None,
-        *,
-        sudo: bool,
-    ) -> None:
-        self.experiment = experiment
-        self.metering = metering
-        self.tariff = tariff
-        self.progress = progress
-        self.most_pairs = most_pairs
-        self.limit_s = limit_s
-        self.run_progress = run_progress
-        self.sudo = sudo
-        self.reference: ReferenceWork | None = None
+    experiment: Experiment
+    metering: Metering
+    tariff: str
+    progress: Progress | None
+    most_pairs: int
+    limit_s: float | None
+    run_progress: ReportProgress | None
+    sudo: bool
+    reference: ReferenceWork | None = None
+    attempts: int = 0
+    """Number of pairs that were begun."""
+    firsts: list[Letter] = field(default_factory=list)
+    """The variants that begin the next pairs, the next one last."""
+
+    def __post_init__(self) -> None:
         self.began = time.monotonic()
-        self.attempts = 0
-        self.order = random.Random(experiment.load.seed)
-        self.firsts: list[Letter] = []
+        self.order = random.Random(self.experiment.load.seed)
 
     def all_pairs(self) -> Experiment:
         """Runs pairs until there is a reason to end."""
@@ -289,15 +283,16 @@ class _RunningExperiment:
     def _length_in_words(self) -> str:
         """The most pairs that the experiment runs, and the time that they take at most. Simulated time is no wait."""
         load = self.experiment.load
-        run_s = None if load.duration is None else span_s(load.duration, "duration")
-        each = "" if run_s is None else f" of {seconds(run_s)} each"
-        apart = ", without log-ins and warm-up" if self.is_live else ""
+        run_s = math.inf if load.duration is None else span_s(load.duration, "duration")
+        limit_s = math.inf if self.limit_s is None else self.limit_s
+        longest_s = 2 * run_s * self.most_pairs
+        each = "" if math.isinf(run_s) else f" of {seconds(run_s)} each"
         pairs = f"at most {counted(self.most_pairs, 'pair')} of runs{each}, until each measure has a verdict"
-        if not self.is_live or (run_s is None and self.limit_s is None):
+        if not self.is_live or math.isinf(min(longest_s, limit_s)):
             return pairs
-        if run_s is None or (self.limit_s is not None and self.limit_s < 2 * run_s * self.most_pairs):
-            return f"{pairs}: no pair begins that would end after {seconds(self.limit_s or 0.0)}"
-        return f"{pairs}: {seconds(2 * run_s * self.most_pairs)} at most{apart}"
+        if limit_s < longest_s:
+            return f"{pairs}: no pair begins that would end after {seconds(limit_s)}"
+        return f"{pairs}: {seconds(longest_s)} at most, without log-ins and warm-up"
 
     @property
     def is_live(self) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from loadgo.errors import Mistake
 from loadgo.notation.laws import Law, read_law
+from loadgo.notation.quantities import number_or_text
 from loadgo.prediction.fitted import Fitted, Parameter, fitted_in, law_at
 
 MOST_DEVIATION_EXPONENT = 5.0
@@ -62,7 +63,7 @@ def _parameter_mistake(machine: Mapping[str, Any], parameter: Parameter) -> FitM
     if (message := _value_mistake(parameter)) is not None:
         return FitMistake(_quoted(key), f"parameter {key} ({moment}): {message}", _quoted(moment))
     law = _law_or_none(lambda: law_at(machine, key))
-    if law is None or (moment == "mean" and law.timed != read_law(_number_or_text(parameter.value)).timed):
+    if law is None or (moment == "mean" and law.timed != read_law(number_or_text(parameter.value)).timed):
         return FitMistake(
             _quoted(key),
             f"parameter {key}: the machine has no such {_value_noun(parameter)}: remove the parameter with its row "
@@ -80,24 +81,16 @@ def _quoted(key: str) -> str:
 def _value_noun(parameter: Parameter) -> str:
     if parameter.of == "spread":
         return "law"
-    return "time" if read_law(_number_or_text(parameter.value)).timed else "number"
+    return "time" if read_law(number_or_text(parameter.value)).timed else "number"
 
 
 def _value_mistake(parameter: Parameter) -> str | None:
     is_spread = parameter.of == "spread"
-    law = _law_or_none(lambda: read_law(_number_or_text(parameter.value)))
+    law = _law_or_none(lambda: read_law(number_or_text(parameter.value)))
     if law is None or not law.mean >= 0 or (is_spread and law.timed):
         example = '"0.8"' if is_spread else '"83ms" or "3.5"'
         return f"{parameter.value!r} is not a {parameter.of}: write a value such as {example}, or {_FIT_AGAIN}"
     return None
-
-
-def _number_or_text(text: str) -> str | float:
-    """A value as a machine file has it, where numbers have no quotes."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _law_or_none(read: Callable[[], Law | None]) -> Law | None:

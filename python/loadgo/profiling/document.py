@@ -167,9 +167,7 @@ def _leader_sentence(profile: Profile, summary: ProfileSummary) -> str:
         name = "The kernel" if leader == KERNEL_SEGMENT else _mapping(leader)
         return f"{name} takes the most: {shares[0]} of the samples."
     named = [f"{_mapping(segment.name)} {part}" for segment, part in zip(summary.leaders, shares, strict=True)]
-    shown = named[:MOST_LEADERS]
-    more = [f"{len(named) - MOST_LEADERS} more"] if len(named) > MOST_LEADERS else []
-    return f"The samples do not tell which takes the most: {in_words([*shown, *more])}."
+    return f"The samples do not tell which takes the most: {in_words(named, MOST_LEADERS)}."
 
 
 def _share_with_error(profile: Profile, samples: int) -> str:

@@ -33,8 +33,3 @@ class DriverOfRun(PartOfRun):
 def drivers_of_run(conditions: Mapping[str, Any]) -> tuple[DriverOfRun, ...]:
     """The drivers of a run with several, in the order of their users; none for any other run. Raises `BadRun`."""
     return DriverOfRun.all_in(conditions.get(DRIVERS_KEY, ()))
-
-
-def driver_names(conditions: Mapping[str, Any]) -> list[str]:
-    """The names of the drivers of a run with several."""
-    return [driver.name for driver in drivers_of_run(conditions)]

@@ -16,6 +16,10 @@ class WholePart(NamedTuple):
     rest: str | None
     """A description of the bytes behind them, which are no whole message; None if there are none."""
 
+    def lost_reason(self, table: str) -> str:
+        """The reason of the loss of the rows behind the whole part, as the table `lost` has it."""
+        return f"{table} ends in a batch that is not whole: {self.rest}"
+
 
 def whole_part(path: Path) -> WholePart:
     """The whole part of the stream at `path`, which a kill may have cut within a message.

@@ -232,10 +232,9 @@ def cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
     losses = []
     for name in names:
         parquet, stream = _files(folder, name)
-        rest = None if parquet.exists() or not stream.exists() else whole_part(stream).rest
-        if rest is not None:
-            reason = f"{name} ends in a batch that is not whole: {rest}"
-            losses.append({"at_ns": 0, "what": "record", "count": 1, "reason": reason})
+        whole = None if parquet.exists() or not stream.exists() else whole_part(stream)
+        if whole is not None and whole.rest is not None:
+            losses.append({"at_ns": 0, "what": "record", "count": 1, "reason": whole.lost_reason(name)})
     return losses
 
 

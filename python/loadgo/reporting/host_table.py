@@ -1,11 +1,12 @@
-"""The hosts of a run on several: their table, and whether one of them is surely slower than the others."""
+"""The hosts and the drivers of a run with several, in tables, and whether a host is surely slower than the others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from loadgo.documents.table import Column, Table
-from loadgo.measures.hosts import HostFigures
+from loadgo.measures.drivers import DriverFigures
+from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -21,6 +22,7 @@ from loadgo.notation.figures import (
 
 HOSTS_TABLE = "hosts"
 HOSTS_LABEL = "Hosts"
+DRIVERS_TABLE = "drivers"
 _MOST_NAMED_HOSTS = 6
 
 
@@ -29,7 +31,7 @@ def hosts_table(summary: Summary) -> Table | None:
     rows = summary.hosts
     if not rows:
         return None
-    lost = Column("lost", tuple(_loss(row) for row in rows))
+    lost = Column("lost", tuple(loss_cell(row.lost) for row in rows))
     columns = (
         Column("host", tuple(row.name for row in rows)),
         Column("users", tuple(_users(row) for row in rows)),
@@ -40,12 +42,30 @@ def hosts_table(summary: Summary) -> Table | None:
         Column("p50", tuple(quantile(row.response.quantile("p50")) for row in rows)),
         Column("count", tuple(number(row.response.count) for row in rows), spare=3),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows), spare=4),
-        Column(
-            "busy", tuple(NOT_MEASURED if row.busy_share is None else share(row.busy_share) for row in rows), spare=5
-        ),
+        Column("busy", tuple(_share(row.busy_share) for row in rows), spare=5),
         *([lost] if any(row.lost for row in rows) else []),
     )
     return Table("Response time by host", columns, id=HOSTS_TABLE, foot=_without_interval(rows))
+
+
+def drivers_table(summary: Summary) -> Table | None:
+    """The drivers; None for a run with one."""
+    rows = summary.drivers
+    if not rows:
+        return None
+    lost = Column("lost", tuple(loss_cell(row.lost) for row in rows))
+    columns = (
+        Column("driver", tuple(row.name for row in rows)),
+        Column("users", tuple(_users(row) for row in rows)),
+        Column("lines", tuple(number(row.lines) for row in rows), spare=2),
+        Column("late at p99", tuple(duration(row.lateness_p99_ns) for row in rows)),
+        Column("at most", tuple(duration(row.lateness_max_ns) for row in rows), spare=3),
+        Column("loadgo took", tuple(_share(row.driver_share) for row in rows), spare=1),
+        Column("busy", tuple(_share(row.busy_share) for row in rows)),
+        Column("clock within", tuple(duration(row.clock_bound_ns) for row in rows), spare=4),
+        *([lost] if any(row.lost for row in rows) else []),
+    )
+    return Table("Drivers", columns, id=DRIVERS_TABLE)
 
 
 def _without_interval(rows: Sequence[HostFigures]) -> str:
@@ -89,7 +109,11 @@ def names_of_hosts(names: Sequence[str]) -> str:
     return in_words([*names[:_MOST_NAMED_HOSTS], *more])
 
 
-def _users(row: HostFigures) -> str:
+def _share(value: float | None) -> str:
+    return NOT_MEASURED if value is None else share(value)
+
+
+def _users(row: HostFigures | DriverFigures) -> str:
     return number(row.users) if row.users == 1 else f"{row.first_user}–{row.last_user}"
 
 
@@ -111,7 +135,8 @@ def _figure(ratio: float) -> str:
     return setting(float(f"{ratio:.3g}"))
 
 
-def _loss(row: HostFigures) -> str:
-    if row.lost is None:
+def loss_cell(lost: HostLost | None) -> str:
+    """When a host was lost, in seconds of the run; empty for one that was not."""
+    if lost is None:
         return ""
-    return "yes" if row.lost.at_s is None else f"after {duration(row.lost.at_s * 1e9)}"
+    return "yes" if lost.at_s is None else f"after {duration(lost.at_s * 1e9)}"

@@ -20,6 +20,7 @@ from loadgo.notation.figures import (
     plain,
     share,
 )
+from loadgo.reporting.host_table import loss_cell
 
 METERED_HOSTS_TABLE = "metered-hosts"
 _MOST_UNKNOWN_SHARE = 0.5
@@ -39,7 +40,7 @@ def metered_hosts_table(compared: MeteredHosts) -> Table:
     """The processors' time by host, and what differs."""
     rows = compared.hosts
     differing = {name: [row for row in compared.differences if row.host == name] for name in (row.name for row in rows)}
-    lost = Column("lost", tuple(_loss(row) for row in rows))
+    lost = Column("lost", tuple(loss_cell(row.lost) for row in rows))
     columns = (
         Column("host", tuple(row.name for row in rows)),
         Column("processors", tuple(number(row.processors) for row in rows), spare=3),
@@ -138,9 +139,3 @@ def _most_used(row: MeteredHost) -> str:
     if row.most is None or row.most_share is None:
         return ""
     return f" Most processor time there was used by {as_code(row.most.name)} ({share(row.most_share)})."
-
-
-def _loss(row: MeteredHost) -> str:
-    if row.lost is None:
-        return ""
-    return "yes" if row.lost.at_s is None else f"after {duration(row.lost.at_s * 1e9)}"

@@ -114,10 +114,10 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     lines = [(PROCESSORS_LABEL, line) for line in (_account(total_time), _non_idle(total_time))]
     lines += [(PROCESSORS_LABEL, _process_difference(summary, total_time))]
     lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
-    lines += [("Own time", _laboratory(summary, total_time))]
+    lines += [("Own time", _own_time(summary, total_time))]
     lines += _vocabulary(summary, total_time, view)
-    lines += [("Meters", line) for line in (*_tier(summary), _of_command(summary), *_unclocked(summary))]
-    lines += [("Meters", line) for line in (_by_user(summary), not_apart(summary))]
+    lines += [("Meters", line) for line in (*_meters(summary), _of_command(summary), *_unclocked(summary))]
+    lines += [("Meters", line) for line in (_by_user(summary), breakdown_not_metered(summary))]
     return [(label, line) for label, line in lines if line]
 
 
@@ -130,28 +130,21 @@ def word_lines(summary: Summary) -> list[tuple[str, str]]:
 
 def _account(total_time: TotalTime) -> str:
     """The precision of the account, and the meaning of others' time."""
-    wall = (
-        f"; the categories add up to {precise_share(total_time.total_ns / total_time.wall_ns)} of the wall time"
-        if total_time.wall_ns
-        else ""
-    )
     if total_time.kind == "machine":
         return "Time is exact."
-    exact = total_time.kind == "meters"
-    how = (
-        "the times are from the meters"
-        if exact
-        else f"the kernel counts time in ticks, ± {duration(total_time.account.resolution_ns)} here"
-    )
-    if total_time.account.unattributed_ns is None:
-        return f"{capitalized(how)}{wall}."
-    others = "Others: the rest of the busy time, of kernel workers that move terminal bytes and of other processes"
-    return f"{others}. {capitalized(how)}{wall}."
+    account, sentence = total_time.account, "The times are from the meters"
+    if total_time.kind != "meters":
+        sentence = f"The kernel counts time in ticks, ± {duration(account.resolution_ns)} here"
+    if total_time.wall_ns:
+        of_wall = precise_share(total_time.total_ns / total_time.wall_ns)
+        sentence += f"; the categories add up to {of_wall} of the wall time"
+    others = "Others: the rest of the busy time, of kernel workers that move terminal bytes and of other processes. "
+    return f"{'' if account.unattributed_ns is None else others}{sentence}."
 
 
 def covers_far_less_or_more(summary: Summary) -> bool:
     """Whether the spans of the meters differ so much from the stretch that a short report says it."""
-    return summary.total_time is not None and _difference(summary, summary.total_time) > _FAR_COVERAGE_TOLERANCE
+    return summary.total_time is not None and _span_difference(summary, summary.total_time) > _FAR_COVERAGE_TOLERANCE
 
 
 def lost_meters(summary: Summary) -> bool:
@@ -163,7 +156,7 @@ def lost_meters(summary: Summary) -> bool:
     )
 
 
-def _difference(summary: Summary, total_time: TotalTime) -> float:
+def _span_difference(summary: Summary, total_time: TotalTime) -> float:
     """The difference between the meters' spans and the stretch of the figures, as a share of the stretch."""
     span_ns = summary.stretch.span_ns
     return abs(total_time.span_ns / span_ns - 1) if span_ns > 0 and not without_load(summary) else 0.0
@@ -171,7 +164,7 @@ def _difference(summary: Summary, total_time: TotalTime) -> float:
 
 def _coverage(summary: Summary, total_time: TotalTime) -> str:
     """A sentence about the time that the tables of the meters cover, if that is not the stretch of the figures."""
-    if _difference(summary, total_time) <= _COVERAGE_TOLERANCE:
+    if _span_difference(summary, total_time) <= _COVERAGE_TOLERANCE:
         return ""
     stretch = summary.stretch
     steady = "the steady phase" if stretch.name == "steady" else "this part of the run" if stretch.chosen else "the run"
@@ -268,7 +261,7 @@ _UNCLOCKED_INTERRUPTS = (
 )
 
 
-def _laboratory(summary: Summary, total_time: TotalTime) -> str:
+def _own_time(summary: Summary, total_time: TotalTime) -> str:
     """Loadgo's own time in a line."""
     used = total_time.account
     if simulated(summary):
@@ -299,7 +292,7 @@ def _vocabulary(summary: Summary, total_time: TotalTime, view: View) -> list[tup
     return [(document.year, line) for line in (f"{lines}.", *homeless, *document.remarks)]
 
 
-def _tier(summary: Summary) -> list[str]:
+def _meters(summary: Summary) -> list[str]:
     """The meters of the run: exact, estimated with the method, and missing with the reason."""
     meters_section = summary.run.meters
     if not meters_section:
@@ -333,7 +326,7 @@ def is_on_other_hosts(summary: Summary) -> bool:
     return bool(summary.hosts) or str(summary.run.system.get("name", "")).startswith(SSH_SCHEME)
 
 
-def not_apart(summary: Summary) -> str:
+def breakdown_not_metered(summary: Summary) -> str:
     """A note that the requested breakdown was not metered; empty if it was, or if none was requested."""
     by = summary.meters.by
     if by is None or summary.meters.parts:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from loadgo.documents.document import Document
 from loadgo.documents.formats import REPORT_FORMATS, ReportFormat
 from loadgo.documents.render import render as render_document
-from loadgo.documents.trust_line import trust_line
 from loadgo.errors import BadArgument
 from loadgo.measures.fail_if import conditions_in, with_conditions
 from loadgo.measures.fail_if_figures import check_conditions
@@ -171,5 +170,5 @@ def _picture(summary: Summary, measured: Tables, format: str, name: str | None) 
 
     named_chart = chart(name, summary, measured)
     warnings = words.warnings(summary)
-    trust = trust_line(run_trust(summary, is_warned=bool(warnings)))
+    trust = run_trust(summary, is_warned=bool(warnings))
     return svg(named_chart, warnings, trust) if format == "svg" else png(named_chart, warnings, trust)

@@ -9,8 +9,7 @@ from loadgo.documents.table import Table
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
-from loadgo.reporting.driver_table import DRIVERS_TABLE
-from loadgo.reporting.host_table import HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
+from loadgo.reporting.host_table import DRIVERS_TABLE, HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.limit_table import LIMITS_TABLE
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
@@ -19,8 +18,8 @@ from loadgo.reporting.processor_time_words import (
     COVERAGE_LABEL,
     PROCESSORS_LABEL,
     SUMS_LABEL,
+    breakdown_not_metered,
     covers_far_less_or_more,
-    not_apart,
     owners_line,
     without_load,
 )
@@ -251,7 +250,7 @@ def _limits(summary: Summary, view: View) -> list[Note]:
     notes = [note for note in summary.notes if note not in of_usage]
     if of_usage and _lacks_usage(summary):
         notes.append("Not all usage was measured: the full report says what is missing, and why.")
-    notes += [line] if (line := not_apart(summary)) and view.by is not None else []
+    notes += [line] if (line := breakdown_not_metered(summary)) and view.by is not None else []
     return [("Note", note) for note in notes]
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
+from loadgo.measures.trust import A_MODEL, WIDE_SHARE, Evidence, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, digits, number, people, seconds
 from loadgo.notation.terms import category_name, category_term
-from loadgo.reporting.simulation_trust import simulation_trust
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
 
@@ -270,3 +270,26 @@ def _percentage_points(figure: SimulatedFigure) -> str:
 
 def _percent(share: float) -> str:
     return f"{digits(100 * share)} %"
+
+
+def simulation_trust(simulation: Simulation, *, is_warned: bool) -> str:
+    """The line on whether to believe the figures. `is_warned`: a warning stands over them."""
+    mean, audit = simulation.all.mean_s, simulation.little
+    against, grounds = [], []
+    if simulation.end == "stopped":
+        against.append("it was stopped before its end")
+    if not mean.relative:
+        against.append("the run is too short for intervals")
+    elif mean.relative > WIDE_SHARE:
+        against.append(f"the mean response is known only within ±{digits(100 * mean.relative)} %")
+    else:
+        grounds.append(f"the mean response is known within ±{digits(100 * mean.relative)} %")
+    if simulation.end == "precision":
+        grounds.append("the precision asked for is reached")
+    if audit is None or audit.verdict == "too short to tell":
+        against.append("the run is too short to be checked by Little's law")
+    elif audit.verdict == "holds":
+        grounds.append("Little's law holds")
+    untold = "" if mean.relative else "what users would get"
+    evidence = Evidence(tuple(against), tuple(grounds), A_MODEL)
+    return trust_in_words(evidence, is_warned=is_warned, is_low=not mean.relative, untold=untold)

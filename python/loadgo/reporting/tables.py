@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import TOO_FEW_TEXT, duration, interval, money, number, quantile, share, size
-from loadgo.reporting.driver_table import drivers_table
-from loadgo.reporting.host_table import hosts_table
+from loadgo.reporting.host_table import drivers_table, hosts_table
 from loadgo.reporting.limit_table import limits_table
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.metered_host_table import metered_hosts_table

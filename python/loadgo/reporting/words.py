@@ -6,7 +6,7 @@ from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import by_network
 from loadgo.measures.other_work import BUSY_SHARE, busy_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings, run_warnings
-from loadgo.measures.summary import CommandSummary, Summary
+from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.notation.figures import (
     NOT_MEASURED,
@@ -291,9 +291,3 @@ def _whose(summary: Summary, total_time: TotalTime) -> str:
     least = "at least " if other.at_most else ""
     own = f" and {least}{share(rest)} for loadgo and the kernel" if rest > 0 else ""
     return f"{users}{',' if own else ' and'} {other.in_words} with other things{own}"
-
-
-def _unmeasured(row: CommandSummary) -> bool:
-    usage = row.usage
-    waits = (usage.ready_wait_ns, usage.paging_wait_ns, usage.io_wait_ns)
-    return None in (usage.cpu_user_ns, *waits, usage.faults_major, row.cost)

@@ -334,16 +334,17 @@ def _total(
     printed = evaluate_with_ours(total.expression, published.figures, {})
     values = {key: cell.ours for key, cell in cells.items() if cell.ours is not None}
     is_complete = not any(cells[key].ours is None for key in total.cells)
-    ours = evaluate_with_ours(total.expression, published.figures, values) if is_complete else None
-    ours = ours if own is None else own.value
+    derived = evaluate_with_ours(total.expression, published.figures, values) if is_complete else None
+    ours = derived if own is None else own.value
     rule = next((rule for rule in published.rules if fnmatch.fnmatchcase(total.id, rule.cells)), None)
-    verdict: FigureVerdict = "missing" if ours is None else "given"
-    if rule is not None and rule.mark == "not modelled":
-        verdict = "not modelled"
+    return ReproducedTotal(total, printed, ours, rule, _total_verdict(printed, ours, rule))
+
+
+def _total_verdict(printed: float, ours: float | None, rule: Rule | None) -> FigureVerdict:
     if rule is not None and rule.within is not None and ours is not None:
-        is_near = (
-            abs(ours / printed - 1) <= rule.within.relative
-            or 1 / rule.within.factor <= ours / printed <= rule.within.factor
-        )
-        verdict = "within" if is_near else "outside"
-    return ReproducedTotal(total, printed, ours, rule, verdict)
+        ratio, tolerance = ours / printed, rule.within
+        is_near = abs(ratio - 1) <= tolerance.relative or 1 / tolerance.factor <= ratio <= tolerance.factor
+        return "within" if is_near else "outside"
+    if rule is not None and rule.mark == "not modelled":
+        return "not modelled"
+    return "missing" if ours is None else "given"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import get_args
@@ -21,6 +22,8 @@ from loadgo.reproduction.verdict import tolerances_in_words
 
 HELD_VERDICTS: tuple[FigureVerdict, ...] = ("within", "misprint")
 """The verdicts of predictions that hold."""
+_TOLERATED_VERDICTS: tuple[FigureVerdict, ...] = (*HELD_VERDICTS, "one run", "outside")
+"""The verdicts of predictions that have a tolerance."""
 
 _NAMED_FIGURES = 6
 """Most figures that an answer names."""
@@ -66,23 +69,17 @@ def answer(reproduction: Reproduction) -> str:
 
 def _several_predictions(reproduction: Reproduction) -> str:
     """How many predictions of several documents hold. The failing ones are too many to be named here."""
-    held_count, failed_count, untold_count = (
-        reproduction.count(*verdicts) for verdicts in (HELD_VERDICTS, BAD_VERDICTS, ("one run",))
+    held, failed = reproduction.count(*HELD_VERDICTS), reproduction.count(*BAD_VERDICTS)
+    judged = held + failed + reproduction.count("one run")
+    if held == judged:
+        return _all_hold(held, reproduction.documents)
+    return _clauses(
+        f"{held} of {judged} figures that simulated machines predict are within their tolerance of the printed "
+        f"ones{_tolerances(reproduction.documents)}",
+        _cause_counts(reproduction.documents) if failed > reproduction.unexplained else "",
+        _without_cause(reproduction.unexplained, failed) if reproduction.unexplained else "",
+        _one_run_clause(reproduction.count),
     )
-    judged = held_count + failed_count + untold_count
-    if not judged:
-        return "No figure is predicted."
-    tolerances = _tolerances(reproduction.documents)
-    if held_count == judged:
-        return f"All {held_count} predictions hold{tolerances}."
-    clauses = [
-        f"{held_count} of {judged} figures that simulated machines predict are within their tolerance of the printed "
-        f"ones{tolerances}",
-        *([_cause_counts(reproduction.documents)] if failed_count > reproduction.unexplained else []),
-        *([_without_cause(reproduction.unexplained, failed_count)] if reproduction.unexplained else []),
-        *([f"one printed run cannot tell for {untold_count}"] if untold_count else []),
-    ]
-    return f"{'; '.join(clauses)}."
 
 
 def _without_cause(unexplained: int, failed: int) -> str:
@@ -144,29 +141,34 @@ def figure_name(label: str, table: str = "") -> str:
 
 def _predictions(reproduced: ReproducedDocument) -> str:
     """`26 of 28 predictions hold; idle zero (6180) fails; one printed run cannot tell for 1.`"""
-    held_count, failed_count, untold_count = (
-        reproduced.count(*verdicts) for verdicts in (HELD_VERDICTS, BAD_VERDICTS, ("one run",))
-    )
-    judged = held_count + failed_count + untold_count
-    if not judged:
-        return "No figure is predicted."
-    tolerances = _tolerances([reproduced])
-    if held_count == judged:
-        return (
-            f"All {held_count} predictions hold{tolerances}."
-            if held_count > 1
-            else f"The one prediction holds{tolerances}."
-        )
+    held, failed = reproduced.count(*HELD_VERDICTS), reproduced.count(*BAD_VERDICTS)
+    judged = held + failed + reproduced.count("one run")
+    if held == judged:
+        return _all_hold(held, [reproduced])
     failing = failing_figures(reproduced)
-    more = [f"{len(failing) - _NAMED_FIGURES} more"] if len(failing) > _NAMED_FIGURES else []
-    listed = in_words([*failing[:_NAMED_FIGURES], *more])
-    clauses = [
-        f"{held_count} of {judged} predictions hold{tolerances}",
-        *([f"{listed} fail{'s' if len(failing) == 1 else ''}"] if failing else []),
-        *([_cause_counts([reproduced])] if failed_count > reproduced.unexplained else []),
-        *([f"one printed run cannot tell for {untold_count}"] if untold_count else []),
-    ]
-    return f"{'; '.join(clauses)}."
+    return _clauses(
+        f"{held} of {judged} predictions hold{_tolerances([reproduced])}",
+        f"{in_words(failing, _NAMED_FIGURES)} fail{'s' if len(failing) == 1 else ''}" if failing else "",
+        _cause_counts([reproduced]) if failed > reproduced.unexplained else "",
+        _one_run_clause(reproduced.count),
+    )
+
+
+def _all_hold(count: int, documents: Sequence[ReproducedDocument]) -> str:
+    """The sentence where every judged prediction holds, or where there is none."""
+    if not count:
+        return "No figure is predicted."
+    subject = f"All {count} predictions hold" if count > 1 else "The one prediction holds"
+    return f"{subject}{_tolerances(documents)}."
+
+
+def _one_run_clause(count: Callable[..., int]) -> str:
+    """The clause on predictions that one printed run leaves open; empty without any."""
+    return f"one printed run cannot tell for {count('one run')}" if count("one run") else ""
+
+
+def _clauses(*clauses: str) -> str:
+    return f"{'; '.join(filter(None, clauses))}."
 
 
 def _tolerances(documents: Sequence[ReproducedDocument]) -> str:
@@ -177,12 +179,9 @@ def _tolerances(documents: Sequence[ReproducedDocument]) -> str:
     judged = [
         figure.rule.within
         for figure in figures
-        if figure.rule is not None and figure.rule.within is not None and figure.verdict in _JUDGED_VERDICTS
+        if figure.rule is not None and figure.rule.within is not None and figure.verdict in _TOLERATED_VERDICTS
     ]
     return f" ({tolerances_in_words(judged)})" if judged else ""
-
-
-_JUDGED_VERDICTS: tuple[FigureVerdict, ...] = (*HELD_VERDICTS, "one run", "outside")
 
 
 def _cause_counts(documents: Sequence[ReproducedDocument]) -> str:
@@ -287,8 +286,10 @@ def value_text(figure: Figure, number: float, high: float | None = None) -> str:
 
 def significant(value: float, places: int = 0) -> str:
     """A number with `places` decimals, or more if three significant digits need them."""
-    if value == 0 or value != value:
-        return "0" if value == 0 else "–"
+    if math.isnan(value):
+        return "–"
+    if value == 0:
+        return "0"
     needed = digits(abs(value))
     least = len(needed.partition(".")[2]) if abs(value) < 1000 else 0
     return f"{value:,.{max(places, least)}f}"

@@ -272,17 +272,13 @@ def _complete_run_toml(
     for section in ("conditions", "meters"):
         if section in far:
             run_toml[section] = far[section]
-    _complete_usage(run_toml, far, host, usage)
+    run_toml["usage"] = usage_section(run_toml.get("usage", {}), far, host, usage)
     known = "" if clock is None else f", whose clock is known within {duration(clock.bound_ns)}"
     about = _ABOUT.format(host=host, driver=driver_words(run_toml), clock=known)
     run_toml["notes"] = [*run_toml.get("notes", []), about, *notes]
     if clock is not None:
         run_toml["clock"] = clock_section(clock, origin_ns)
     write_run_toml(folder, run_toml)
-
-
-def _complete_usage(run_toml: dict[str, Any], far: dict[str, Any], host: Address, counts: UsageCounts | None) -> None:
-    run_toml["usage"] = usage_section(run_toml.get("usage", {}), far, host, counts)
 
 
 def usage_section(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from loadgo import _loadgo
 from loadgo.errors import BadArgument, Mistake, naming
 from loadgo.hosts.address import SSH_SCHEME, parse_host
-from loadgo.hosts.driver_hosts import parse_driver_hosts
-from loadgo.hosts.fleet import is_fleet, read_fleet, refuse_fleet
+from loadgo.hosts.fleet import is_fleet, parse_driver_hosts, read_fleet, refuse_fleet
 from loadgo.notation import quantities
 from loadgo.notation.figures import counted, in_words
 from loadgo.running import host, simulated_machine

@@ -175,14 +175,14 @@ def run(
     settings = RunSettings(
         load.think,
         load.typing,
-        _texts(set),
+        texts_of(set),
         limit,
         metering.usage_every,
         metering.meters,
         driver,
         login,
         without_lost,
-        _texts(driven_from),
+        texts_of(driven_from),
         limits_of_each(limits, keywords),
     )
     if settings.driven_from and options["until"] is not None:
@@ -201,7 +201,7 @@ def run(
         run_script=ready.run_script,
         options={"script": source.requested, "command": as_utf8(command), **ready.options, **options},
         folder=new_folder(out, source.path.stem, datetime.now(UTC)),
-        fail_if=_texts(fail_if),
+        fail_if=texts_of(fail_if),
     )
     if checked.fail_if:
         from loadgo.measures.fail_if_figures import check_conditions
@@ -239,7 +239,7 @@ def simulate_run(
     check_types(vars(load))
     source = bundled.find_script(script)
     options = load_options(load)
-    ready = prepare_run(source, on, RunSettings(load.think, load.typing, _texts(set)))
+    ready = prepare_run(source, on, RunSettings(load.think, load.typing, texts_of(set)))
     options["passes"] = _passes(load, ready)
     folder = new_folder(out, source.path.stem, datetime.now(UTC))
     options = {"script": source.requested, "command": [], **ready.options, **options, "fail_if": []}
@@ -256,7 +256,7 @@ def _passes(load: Load, ready: PreparedRun) -> int | None:
     return passes_of_users(load.passes, ready.script["passes"], until_load_ends=repeats)
 
 
-def _texts(given: Sequence[str]) -> tuple[str, ...]:
+def texts_of(given: str | Sequence[str]) -> tuple[str, ...]:
     """The texts of an argument that takes several; a text alone is one of them."""
     return (given,) if isinstance(given, str) else tuple(given)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from loadgo.notation.figures import as_code, capitalized, counted, money, number, people, seconds, share
 from loadgo.sizing.curve import LoadPoint, Target, TargetVerdict
@@ -25,9 +24,6 @@ from loadgo.sizing.outcomes import (
 from loadgo.sizing.results import Neighbours, Saturation, SearchEnd
 from loadgo.stats.student import INTERVAL_CONFIDENCE
 
-if TYPE_CHECKING:
-    from loadgo.sizing.models.models import Models
-
 
 @dataclass(frozen=True)
 class CapacityAnswer:
@@ -37,10 +33,19 @@ class CapacityAnswer:
     users: int | None
     interval: tuple[int, int | None] | None
     binding: Target | None
-    in_words: str
-    """The answer, and below it, after a line break, what explains it."""
+    headline: str
+    """The answer in words."""
     confidence: float = INTERVAL_CONFIDENCE
     """The confidence of the interval; 0 where its ends are only the side on which the measured figures lie."""
+    explanation: str = ""
+    """Sentences on what decides the answer and what remains uncertain; may be empty."""
+    has_cost: bool = False
+    """Whether the headline names the cost of a user's hour."""
+
+    @property
+    def in_words(self) -> str:
+        """The headline, and the explanation in a line of its own."""
+        return "\n".join(filter(None, (self.headline, self.explanation)))
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,6 @@ class AnswerContext:
     """A sentence on what would narrow the answer where more trials would not; else empty."""
 
 
-COST_WORDS = "A user's hour costs"
-"""The beginning of the sentence on the cost, which the answer has where the caller chose a tariff."""
 DOUBTFUL_FIT_WORDS = "Predicted with a doubtful fit, so do not rely on it"
 """The beginning of the answer of a machine whose fit has warnings."""
 MORE_LIKELY = "more likely than not"
@@ -82,20 +85,20 @@ def answer_of(
 ) -> CapacityAnswer:
     """The answer from the outcome and the points of a search, with sentences on what makes it less certain."""
     answer = _answer_by_outcome(outcome, points, goal, context)
-    headline, _, explanation = answer.in_words.partition("\n")
+    headline = answer.headline
     if context.is_fit_doubtful and headline:
         headline = f"{DOUBTFUL_FIT_WORDS}: {headline[0].lower()}{headline[1:]}"
     cost = _cost_in_words(answer.users, points, context)
-    words = [explanation, neighbours_in_words(context.neighbours)]
+    words = [answer.explanation, neighbours_in_words(context.neighbours)]
     if context.fit_doubt is not None and answer.interval is not None:
         doubt = context.fit_doubt
         words.append(doubt.grounds_in_words if answer.end == "found" else doubt.in_words)
         answer = replace(answer, interval=(doubt.low, doubt.high), confidence=doubt.confidence)
     words.append(context.remedy or (context.narrowing.in_words if context.narrowing is not None else ""))
     end: SearchEnd = "stopped" if context.stopped else answer.end
-    more = " ".join(filter(None, words))
-    shown = "\n".join(filter(None, (f"{headline} {cost}".strip(), more)))
-    return replace(answer, end=end, in_words=shown)
+    explanation = " ".join(filter(None, words))
+    headline = f"{headline} {cost}".strip()
+    return replace(answer, end=end, headline=headline, explanation=explanation, has_cost=bool(cost))
 
 
 def _cost_in_words(users: int | None, points: Sequence[LoadPoint], context: AnswerContext) -> str:
@@ -109,7 +112,7 @@ def _cost_in_words(users: int | None, points: Sequence[LoadPoint], context: Answ
         return ""
     cost = money(near.cost_user_hour, context.currency)
     where = "" if near.users == users else f", with {people(near.users)}"
-    return f"{COST_WORDS} {cost}{where} (tariff {context.tariff})."
+    return f"A user's hour costs {cost}{where} (tariff {context.tariff})."
 
 
 def _answer_by_outcome(
@@ -224,9 +227,9 @@ def _range_answer(
     for users in (low or most_within, None if high is None else high + 1):
         measured = _measured_in_words(users, points) if users else ""
         words += f" {capitalized(measured)}." if measured else ""
-    if 0 < outcome.confidence < INTERVAL_CONFIDENCE:
-        words += f"\nThe table judges with {100 * INTERVAL_CONFIDENCE:.0f} % confidence, and so leaves more undecided."
-    return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence)
+    is_less_sure = 0 < outcome.confidence < INTERVAL_CONFIDENCE
+    table = f"The table judges with {100 * INTERVAL_CONFIDENCE:.0f} % confidence, and so leaves more undecided."
+    return CapacityAnswer(end, None, (low, high), None, words, outcome.confidence, table if is_less_sure else "")
 
 
 def _ends_in_words(low: int, high: int | None) -> str:
@@ -248,13 +251,6 @@ def _contradiction_in_words(points: Sequence[LoadPoint]) -> str:
         f"the trials contradict each other (with {people(round(fewest_missed))} a target is missed, with "
         f"{people(most_met)} all are met)"
     )
-
-
-def first_saturation(models: Models | None) -> Saturation | None:
-    """The resource that is saturated first, from the models; None where they have no resource."""
-    if models is None or models.saturates is None or models.saturation_users is None:
-        return None
-    return Saturation(models.saturates, models.saturation_users)
 
 
 def _unmet_floor(users: int, points: Sequence[LoadPoint]) -> TargetVerdict | None:
@@ -281,8 +277,8 @@ def _found_answer(
     # Where the interval comes from the fit, its width has that reason.
     wide = _wide_reason(outcome) if doubt is None or not doubt.is_wider else ""
     if users < goal.fewest_users:
-        words = "\n".join(filter(None, (_zero_in_words(top, target, points, goal), wide)))
-        return CapacityAnswer("no number", 0, (0, high), target, words)
+        words = _zero_in_words(top, target, points, goal)
+        return CapacityAnswer("no number", 0, (0, high), target, words, explanation=wide)
     words = _capacity_in_words(outcome, top, target, points, is_fitted=doubt is not None)
     measured = _measured_in_words(users, points)
     words += f" {capitalized(measured)}." if measured else ""
@@ -290,7 +286,7 @@ def _found_answer(
     if open_floor is not None:
         words += f" It is not known whether {people(users)} meet {open_floor.target.text}."
     explanation = " ".join(filter(None, (limiting_resource(users, points, context.first), wide)))
-    return CapacityAnswer("found", users, (low, high), target, "\n".join(filter(None, (words, explanation))))
+    return CapacityAnswer("found", users, (low, high), target, words, explanation=explanation)
 
 
 def _zero_in_words(high: int | None, target: Target, points: Sequence[LoadPoint], goal: SearchGoal) -> str:

@@ -17,16 +17,18 @@ from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.kept_connections import keep_connections
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
+from loadgo.running.run import texts_of
 from loadgo.running.stopping import catch_stop_signals
-from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
+from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.knobs.knob import parse_class_limits
+from loadgo.sizing.limiting import first_saturation
 from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
 from loadgo.sizing.narrowing import narrowing_of, remedy_of
 from loadgo.sizing.neighbours import neighbours_of
-from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths
+from loadgo.sizing.options import SearchOptions, trial_lengths
 from loadgo.sizing.outcomes import SearchGoal
 from loadgo.sizing.points import points_of
 from loadgo.sizing.quiet_host import with_quiet_capacity
@@ -273,6 +275,7 @@ def assemble_capacity(
         interval=answer.interval,
         confidence=answer.confidence,
         in_words=answer.in_words,
+        has_cost=answer.has_cost,
         binding=answer.binding,
         saturates_first=first,
         points=points,

@@ -25,8 +25,6 @@ _MODEL_MEANINGS = {
     "scalability law": "a curve through the throughputs",
     BOUNDS_LABEL: "limits that hold in any order of service",
 }
-MOST_MODEL_MISS = 0.5
-"""A model that misses a measured mean response by more than this share of it is not drawn beside the responses."""
 AXIS_MARGIN_RATIO = 1.25
 """An axis ends at most at this many times the largest measured figure, unless a limit lies beyond."""
 _INFINITY_TOKEN = 1e12
@@ -105,24 +103,17 @@ def models_in_words(names: Iterable[str]) -> str:
 
 
 def response_curve(capacity: Capacity, ratio: float) -> list[CurvePoint]:
-    """The mean response of each model over the users, times a ratio, without models that miss what was measured."""
-    curve = model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio))
-    missing = _missing_models(capacity)
-    return [point for point in curve if point["what"] not in missing]
+    """The mean response of each model over the users, times a ratio."""
+    return model_curve(capacity, lambda at: scaled_figure(at.response_s, ratio))
 
 
 def missing_in_words(capacity: Capacity) -> str:
     """A sentence on each model that is not drawn since it misses what was measured; empty without such a model."""
     return " ".join(
-        f"The curve of {name} is left out: it misses a measured mean by {100 * miss:.0f} %."
-        for name, miss in _missing_models(capacity).items()
+        f"The curve of {model.name} is left out: it misses a measured mean by "
+        f"{100 * abs(model.largest_response_miss):.0f} %."
+        for model in (capacity.models.left_out if capacity.models is not None else ())
     )
-
-
-def _missing_models(capacity: Capacity) -> dict[str, float]:
-    models = capacity.models.models if capacity.models is not None else ()
-    misses = {model.name: model.response_miss.response for model in models if model.response_miss is not None}
-    return {name: abs(miss) for name, miss in misses.items() if miss is not None and abs(miss) > MOST_MODEL_MISS}
 
 
 def measured_busy(capacity: Capacity, names: Sequence[str]) -> list[CurvePoint]:

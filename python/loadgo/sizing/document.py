@@ -41,16 +41,15 @@ def capacity_document(capacity: Capacity) -> Document:
         return capacity_charts(capacity)
 
     tables, warnings = capacity_tables(capacity), _capacity_warnings(capacity)
-    headline, *explanation = capacity.in_words.split("\n")
     curve_tables = 1 if capacity.points else 0
     return Document(
         title=f"capacity of {_system(capacity)} in users",
-        answer=headline,
+        answer=capacity.headline,
         trust=capacity_trust(capacity, is_warned=bool(warnings)),
         warnings=warnings,
         about=_about_lines(capacity),
         sections=(
-            *_explained(explanation),
+            *_explained(capacity.explanation.splitlines()),
             *tables[:curve_tables],
             *capacity_pictures(capacity),
             Charts(charts),

@@ -18,7 +18,7 @@ JSON_KEYS: dict[type, str] = {
     Capacity: (
         "bad script on settings targets end answer interval confidence in_words binding saturates_first points "
         "interactions_spent trials seconds classes limits servers currency tariff models notes each_trial neighbours "
-        "narrowing fit_doubt fit_warnings limit_warnings"
+        "narrowing fit_doubt fit_warnings limit_warnings has_cost"
     ),
     TrialRecord: (
         "users name seconds interactions standing others used valid why cut_short interrupted censored late unclear"

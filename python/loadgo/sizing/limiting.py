@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loadgo.notation.figures import capitalized, digits, people, share
 from loadgo.sizing.curve import LoadPoint
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
 from loadgo.sizing.results import Saturation
+
+if TYPE_CHECKING:
+    from loadgo.sizing.models.models import Models
 
 SATURATED_SHARE = 0.7
 """A resource that is less busy than this at the answer is not what limits the users."""
@@ -54,3 +58,10 @@ def _is_flat(point: LoadPoint, points: Sequence[LoadPoint]) -> bool:
     """Whether far fewer users had about the throughput of this point."""
     fewer = [other for other in points if other.users * FLAT_USERS_RATIO <= point.users]
     return any(point.throughput.value < FLAT_THROUGHPUT_RATIO * other.throughput.value for other in fewer)
+
+
+def first_saturation(models: Models | None) -> Saturation | None:
+    """The resource that is saturated first, from the models; None where they have no resource."""
+    if models is None or models.saturates is None or models.saturation_users is None:
+        return None
+    return Saturation(models.saturates, models.saturation_users)

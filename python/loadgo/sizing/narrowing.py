@@ -11,7 +11,6 @@ from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.outcomes import CapacityFound, SearchGoal, SearchOutcome, Undecided
 from loadgo.sizing.search import wanted_half_width
 from loadgo.sizing.trials import CapacityTrial
-from loadgo.sizing.validity import is_driver_late
 
 _TRIALS_A_HALVING = 2
 """Trials for each halving of a range: two, since trials of a host differ."""
@@ -84,7 +83,7 @@ def remedy_of(outcome: SearchOutcome, invalid: Sequence[CapacityTrial], doubt: F
     if isinstance(outcome, Undecided) and outcome.high is None:
         # Trials with no more users than the lower end are no hindrance: the end above is what is looked for.
         beyond = [trial for trial in invalid if trial.users > outcome.low or not outcome.confidence]
-        if beyond and all(is_driver_late(trial.why) for trial in beyond):
+        if beyond and all(trial.invalidity is not None and trial.invalidity.of_driver for trial in beyond):
             return LATE_DRIVER_REMEDY
     return "" if doubt is None or not isinstance(outcome, CapacityFound) else doubt.remedy
 

@@ -39,11 +39,6 @@ class SearchOptions:
     """The limits of each user, and of single classes."""
 
 
-def texts_of(given: str | Sequence[str]) -> tuple[str, ...]:
-    """The texts of an argument that takes several; a text alone is one of them."""
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
 def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
     """The shortest and the longest trial. Options that contradict raise `ValueError`."""
     return trial_lengths_on_host(options) if site.live else _trial_lengths(options, 0.0, math.inf)

@@ -32,7 +32,7 @@ def presentation(capacity: Capacity) -> Presentation:
             "points": lambda: _points(capacity),
             "trials": lambda: frame_of(capacity.each_trial, _TRIAL_COLUMNS),
         },
-        answer=lambda: capacity.in_words.partition("\n")[0],
+        answer=lambda: capacity.headline,
         main_charts=("capacity-response",),
     )
 

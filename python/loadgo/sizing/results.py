@@ -161,6 +161,18 @@ class Capacity(Result, presented_by="loadgo.sizing.presentation:presentation"):
     """The settings of the search that replace the script's or the machine's, in words: `limit cpus=0.5`."""
     narrowing: Narrowing | None = None
     """Trials that would narrow the answer; None where it is narrow enough, or where more trials would not help."""
+    has_cost: bool = False
+    """Whether the answer names the cost of a user's hour."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in words, without what explains it."""
+        return self.in_words.partition("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        """Sentences on what decides the answer and what remains uncertain; may be empty."""
+        return self.in_words.partition("\n")[2]
 
     @property
     def bad(self) -> bool:

@@ -29,7 +29,15 @@ from loadgo.sizing.outcomes import (
     Undecided,
 )
 from loadgo.sizing.resources import PROCESSORS_RESOURCE
-from loadgo.sizing.standing import RANGE_CONFIDENCES, excess_with, known_range, target_standing
+from loadgo.sizing.standing import (
+    RANGE_CONFIDENCES,
+    excess_with,
+    known_range,
+    measured_excess,
+    target_standing,
+    trials_with,
+    worst_target,
+)
 from loadgo.sizing.trials import CapacityTrial
 
 FIRST_TRIAL_INTERACTIONS = 60
@@ -90,15 +98,6 @@ def next_step(trials: Sequence[CapacityTrial], goal: SearchGoal, left_out: int =
     return _search_inwards(trials, goal, bracket)
 
 
-def _measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
-    """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 if it is not known."""
-    same_users = [trial for trial in trials if trial.users == users]
-    if not any(trial.tallies[target_index].numerators.any() for trial in same_users):
-        return -math.inf
-    excess = excess_with(target_index, same_users, goal)
-    return 0.0 if excess is None else excess.value
-
-
 def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     tried = sorted({trial.users for trial in trials})
     stands = {users: target_standing(users, trials, goal) for users in tried}
@@ -109,59 +108,51 @@ def _bracket(trials: Sequence[CapacityTrial], goal: SearchGoal) -> _UserBracket:
     missed = min((users for users in all_missed if users > least_missed), default=None)
     too_few = goal.fewest_users - 1
     met = max((users for users in all_met if users < min(all_missed, default=math.inf)), default=too_few)
-    return _UserBracket(met, missed, _worst_target(missed or max(tried), trials, goal))
-
-
-def _worst_target(users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> int:
-    """The index of the ceiling with the largest excess with `users` users."""
-    same_users = [trial for trial in trials if trial.users == users]
-    values = {
-        target_index: excess.value
-        for target_index in goal.ceilings
-        if (excess := excess_with(target_index, same_users, goal))
-    }
-    return max(values, key=values.__getitem__) if values else goal.ceilings[0]
+    return _UserBracket(met, missed, worst_target(missed or max(tried), trials, goal))
 
 
 def _longer_trial(
     users: int, trials: Sequence[CapacityTrial], goal: SearchGoal, otherwise: SearchOutcome
 ) -> NextTrial | SearchOutcome:
     """Another trial with `users` users, as long as all before together, or `otherwise` if it would be too long."""
-    interactions = sum(trial.counted for trial in trials if trial.users == users)
-    return (
-        NextTrial(users, max(interactions, goal.short_interactions))
-        if interactions < goal.most_interactions
-        else otherwise
-    )
+    interactions = _interactions_with(users, trials)
+    if interactions >= goal.most_interactions:
+        return otherwise
+    return NextTrial(users, max(interactions, goal.short_interactions))
 
 
 def _search_upwards(
     trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket
 ) -> NextTrial | SearchOutcome:
     """The next step while no number of users has missed a target: more users, or the end of the search."""
-    most_users = max(trial.users for trial in trials)
-    if most_users >= goal.max_users:
-        if bracket.met == most_users:
-            return EveryNumberMeets(most_users)
-        return _longer_trial(most_users, trials, goal, known_range(trials, goal, _NEAR_LIMIT_REASON))
-    excesses = [_measured_excess(target_index, most_users, trials, goal) for target_index in goal.ceilings]
-    nearest = max(excesses, default=0.0)
-    if bracket.met < most_users == goal.fewest_users and nearest > 0:
-        who = "one user alone is" if most_users == 1 else f"{most_users:,} users, the fewest, are"
-        return _longer_trial(
-            most_users, trials, goal, known_range(trials, goal, f"{who} too close to the limit of a target")
-        )
-    fewest_tried = min(trial.users for trial in trials)
-    if bracket.met < goal.fewest_users < fewest_tried and nearest > 0:
+    fewest_tried, most_tried = min(trial.users for trial in trials), max(trial.users for trial in trials)
+    is_open = bracket.met < most_tried
+    if most_tried >= goal.max_users:
+        if not is_open:
+            return EveryNumberMeets(most_tried)
+        return _longer_trial(most_tried, trials, goal, known_range(trials, goal, _NEAR_LIMIT_REASON))
+    largest_excess = max((measured_excess(ceiling, most_tried, trials, goal) for ceiling in goal.ceilings), default=0.0)
+    if is_open and largest_excess > 0 and most_tried == goal.fewest_users:
+        who = "one user alone is" if most_tried == 1 else f"{most_tried:,} users, the fewest, are"
+        reason = f"{who} too close to the limit of a target"
+        return _longer_trial(most_tried, trials, goal, known_range(trials, goal, reason))
+    if bracket.met < goal.fewest_users < fewest_tried and largest_excess > 0:
         return NextTrial(max(goal.fewest_users, fewest_tried // 2), goal.short_interactions)
-    if bracket.met < most_users and nearest > -LEAP_MARGIN_LOGITS:
-        return NextTrial(min(goal.max_users, max(most_users + 1, math.ceil(1.1 * most_users))), goal.short_interactions)
+    if is_open and largest_excess > -LEAP_MARGIN_LOGITS:
+        next_users = math.ceil(1.1 * most_tried)
+    else:
+        next_users = _leap_users(most_tried, trials, goal)
+    return NextTrial(min(goal.max_users, max(most_tried + 1, next_users)), goal.short_interactions)
+
+
+def _leap_users(most_tried: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> int:
+    """The next number of users where `most_tried` are far from the limits: at the estimated limit, or twice as many."""
     guess = min(_estimated_limit_users(trials, goal), float(goal.max_users))
-    next_users = max(2 * most_users, math.ceil(guess)) if guess > 1.1 * most_users else math.ceil(1.25 * most_users)
-    if goal.live:
-        careful = max(math.ceil(0.8 * guess), math.ceil(1.25 * most_users))
-        next_users = min(next_users, MOST_LEAP_RATIO * most_users, careful)
-    return NextTrial(min(goal.max_users, max(most_users + 1, next_users)), goal.short_interactions)
+    leap = max(2 * most_tried, math.ceil(guess)) if guess > 1.1 * most_tried else math.ceil(1.25 * most_tried)
+    if not goal.live:
+        return leap
+    careful = max(math.ceil(0.8 * guess), math.ceil(1.25 * most_tried))
+    return min(leap, MOST_LEAP_RATIO * most_tried, careful)
 
 
 def _estimated_limit_users(trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
@@ -202,7 +193,7 @@ def _search_inwards(
         between = _only_untried(trials, goal, bracket)
         users = between or _users_beside(trials, goal, crossing)
         return NextTrial(users, goal.short_interactions if between else _next_interactions(goal, crossing))
-    interactions = sum(trial.counted for trial in trials if trial.users == answer.users)
+    interactions = _interactions_with(answer.users, trials)
     if interactions < ANSWER_EVIDENCE_SHARE * crossing.weight and answer.users >= goal.fewest_users:
         return NextTrial(answer.users, max(goal.short_interactions, math.ceil(ANSWER_EVIDENCE_SHARE * crossing.weight)))
     if not _was_decided_before(trials[:-1], goal):
@@ -235,7 +226,7 @@ def _is_denied_by_jump(
     is_jump = bracket.missed is not None and bracket.missed - bracket.met == 1
     if goal.live or bracket.met < goal.fewest_users or not (is_jump or crossing.users < bracket.met):
         return False
-    excesses = [_measured_excess(target_index, bracket.met, trials, goal) for target_index in goal.ceilings]
+    excesses = [measured_excess(target_index, bracket.met, trials, goal) for target_index in goal.ceilings]
     return all(excess < -MOST_LINE_EXCESS_LOGITS for excess in excesses)
 
 
@@ -249,8 +240,8 @@ def _was_decided_before(trials: Sequence[CapacityTrial], goal: SearchGoal) -> bo
 def _interpolated_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> float:
     """The number of users with an excess of 0 on a line between the ends of the bracket, some way from both ends."""
     low, high = bracket.met, bracket.missed or goal.max_users
-    below = excess_with(bracket.binding, [trial for trial in trials if trial.users == low], goal)
-    above = excess_with(bracket.binding, [trial for trial in trials if trial.users == high], goal)
+    below = excess_with(bracket.binding, trials_with(low, trials), goal)
+    above = excess_with(bracket.binding, trials_with(high, trials), goal)
     share = 0.5
     if below is not None and above is not None and math.isfinite(below.value) and above.value > below.value:
         share = -below.value / (above.value - below.value)
@@ -264,9 +255,9 @@ def _search_between(
     assert bracket.missed is not None
     if bracket.missed - bracket.met == 1:
         unconfirmed = _unconfirmed_users(trials, goal, bracket)
-        return (
-            NextTrial(unconfirmed, goal.short_interactions) if unconfirmed else _decide_adjacent(trials, goal, bracket)
-        )
+        if unconfirmed:
+            return NextTrial(unconfirmed, goal.short_interactions)
+        return _decide_adjacent(trials, goal, bracket)
     tried = {trial.users for trial in trials}
     untried = [users for users in range(bracket.met + 1, bracket.missed) if users not in tried]
     between = sorted(users for users in tried if bracket.met < users < bracket.missed)
@@ -285,12 +276,12 @@ def _search_between(
 
 
 def _interactions_with(users: int, trials: Sequence[CapacityTrial]) -> int:
-    return sum(trial.counted for trial in trials if trial.users == users)
+    return sum(trial.counted for trial in trials_with(users, trials))
 
 
 def _unconfirmed_users(trials: Sequence[CapacityTrial], goal: SearchGoal, bracket: _UserBracket) -> int:
     """An end of the bracket that only one trial on a shared host supports; 0 without such an end."""
-    counts = {users: sum(trial.users == users for trial in trials) for users in (bracket.missed or 0, bracket.met)}
+    counts = {users: len(trials_with(users, trials)) for users in (bracket.missed or 0, bracket.met)}
     return next((users for users, count in counts.items() if goal.live and users and count == 1), 0)
 
 
@@ -304,15 +295,15 @@ def _decide_adjacent(
     """
     assert bracket.missed is not None
     tried = {trial.users for trial in trials if not trial.refused}
-    values = {users: _measured_excess(bracket.binding, users, trials, goal) for users in tried}
+    values = {users: measured_excess(bracket.binding, users, trials, goal) for users in tried}
     low = min([bracket.met, *(users - 1 for users, value in values.items() if value > 0)])
     high = max([bracket.met, *(users for users, value in values.items() if value < 0)])
     if high - low <= _wanted_width(bracket.met, goal):
         return CapacityFound(bracket.met, low, high, bracket.binding, enough=True)
     near = [users for users in values if low <= users <= high + 1]
-    fewest_users = min(near, key=lambda users: sum(trial.counted for trial in trials if trial.users == users))
+    least_measured = min(near, key=lambda users: _interactions_with(users, trials))
     answer = CapacityFound(bracket.met, low, high, bracket.binding, enough=False)
-    return _longer_trial(fewest_users, trials, goal, answer)
+    return _longer_trial(least_measured, trials, goal, answer)
 
 
 def _found_capacity(crossing: LimitCrossing, binding: int, goal: SearchGoal) -> CapacityFound:

@@ -69,3 +69,28 @@ def _range_with(trials: Sequence[CapacityTrial], goal: SearchGoal, confidence: f
     low = max((users for users in met if users < min(missed, default=math.inf)), default=0)
     high = min((users for users in missed if users > max(met, default=0)), default=None)
     return low, None if high is None else high - 1
+
+
+def trials_with(users: int, trials: Sequence[CapacityTrial]) -> list[CapacityTrial]:
+    """The trials with `users` users."""
+    return [trial for trial in trials if trial.users == users]
+
+
+def measured_excess(target_index: int, users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> float:
+    """The excess of a target with `users` users; minus infinity if no interaction was slow, 0 if it is not known."""
+    same_users = trials_with(users, trials)
+    if not any(trial.tallies[target_index].numerators.any() for trial in same_users):
+        return -math.inf
+    excess = excess_with(target_index, same_users, goal)
+    return 0.0 if excess is None else excess.value
+
+
+def worst_target(users: int, trials: Sequence[CapacityTrial], goal: SearchGoal) -> int:
+    """The index of the ceiling with the largest excess with `users` users."""
+    same_users = trials_with(users, trials)
+    values = {
+        target_index: excess.value
+        for target_index in goal.ceilings
+        if (excess := excess_with(target_index, same_users, goal))
+    }
+    return max(values, key=values.__getitem__) if values else goal.ceilings[0]

@@ -20,7 +20,7 @@ from loadgo.notation.figures import (
 )
 from loadgo.notation.measures import percent
 from loadgo.running.prepared import is_host
-from loadgo.sizing.answer import COST_WORDS, format_measure
+from loadgo.sizing.answer import format_measure
 from loadgo.sizing.chart_data import made_word, response_chart_names
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, Target, TargetStanding, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
@@ -133,7 +133,7 @@ def _curve_table(capacity: Capacity) -> Table | None:
         columns.append(column("other work", lambda point: share(point.others), spare=1))
         columns.append(column("users' CPU", lambda point: seconds(point.users_cpu_s), spare=6))
     if any(point.cost_user_hour is not None for point in points):
-        spare = 1 if COST_WORDS in capacity.in_words else 6
+        spare = 1 if capacity.has_cost else 6
         columns.append(
             column("cost of a user-hour", lambda point: money(point.cost_user_hour, capacity.currency), spare)
         )

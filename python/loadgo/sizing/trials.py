@@ -37,7 +37,7 @@ from loadgo.sizing.resources import (
     processor_shares,
     utilisations,
 )
-from loadgo.sizing.validity import censored_lines, late_lines, lost_records, validity_of
+from loadgo.sizing.validity import Invalidity, censored_lines, invalidity_of, late_lines, lost_records
 from loadgo.stats.resample import Floats
 
 if TYPE_CHECKING:
@@ -98,9 +98,8 @@ class CapacityTrial:
     lost: int
     refused: int
     """Number of users who could not log in."""
-    valid: bool
-    why: str
-    """The reason why the trial is not valid; else empty."""
+    invalidity: Invalidity | None
+    """The reason why the trial is not valid; else None."""
     cut_short: bool = False
     """Whether the trial ended early, since a target was missed widely."""
     interrupted: bool = False
@@ -122,6 +121,16 @@ class CapacityTrial:
     """The index of the trial in its search, from 0."""
     host_processors: int | None = None
     """Number of processors of the host; None on a simulated machine, and where it is not known."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the trial measured the system, so that an answer may use it."""
+        return self.invalidity is None
+
+    @property
+    def why(self) -> str:
+        """The reason why the trial is not valid; else empty."""
+        return self.invalidity.why if self.invalidity is not None else ""
 
     @property
     def others(self) -> float | None:
@@ -167,7 +176,6 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     total = total_time_of(tables, stretch) if live else None
     processors = None if total is None else processor_shares(total)
     late = late_lines(rows, questions.targets)
-    valid, why = validity_of(tables, rows, stretch, total, late, cut_short=questions.cut_short)
     by_class = classes_of(rows)
     holdings = shared_holdings(tables, stretch, float(by_class.total_ns))
     cost = cost_of(usage_of(rows), len(rows), by_class, questions.tariff, holdings) if len(rows) else None
@@ -187,8 +195,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
         faults_a_command=_column_mean(rows, "faults_major"),
         lost=lost_records(tables, cut_short=questions.cut_short),
         refused=count_sessions(tables.sessions).refused,
-        valid=valid,
-        why=why,
+        invalidity=invalidity_of(tables, rows, stretch, total, late, cut_short=questions.cut_short),
         cut_short=questions.cut_short,
         lines_a_pass=_lines_per_pass(rows),
         classes=_class_figures(counted, questions.classes),

@@ -12,7 +12,7 @@ from loadgo.measures.trust import (
     A_MODEL,
     NOTHING_ELSE_RAN,
     fitted_doubt,
-    of_data,
+    trust_line,
     unanswered_in_words,
     verdict_in_words,
 )
@@ -33,8 +33,8 @@ def capacity_trust(capacity: Capacity, *, is_warned: bool) -> str:
         return ""
     against, is_open = _against(capacity, is_warned=is_warned), capacity.answer is None and capacity.end != "range"
     verdict = verdict_in_words(against, is_warned=is_warned, is_low=not capacity.confidence)
-    parts = (verdict, interval_in_words(capacity), _grounds(capacity), _scope(capacity))
-    return of_data(". ".join(filter(None, parts)) + ".", "how many users meet the targets" if is_open else "")
+    sentences = (interval_in_words(capacity), _grounds(capacity), _scope(capacity))
+    return trust_line(verdict, sentences, "how many users meet the targets" if is_open else "")
 
 
 def interval_in_words(capacity: Capacity) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -32,51 +33,52 @@ MOST_LATE_SHARE = 0.1
 """A trial is not valid if the driver sent more than this share of its lines late, as `late_lines` counts them."""
 MOST_LATENESS_OF_CYCLE = 0.05
 """A trial is not valid if lateness is more than this share of the users' time: the load was less than asked."""
-_TOO_LATE, _FOR_DRIVER, _DRIVER_TOOK = "were sent too late", "for the driver", "the driver took"
-"""Words of the reasons that the driver gives."""
 _USER_LOSSES = ("session", "log-in")
 """Losses that are counted as users who died or were refused, and not as lost records."""
 _CENSORED_LOSS = "interaction"
 """Lines in flight when the trial was ended on purpose. They are censored observations, and no lost records."""
 
 
-def validity_of(
+@dataclass(frozen=True)
+class Invalidity:
+    """The reason why a trial is not valid."""
+
+    why: str
+    of_driver: bool = False
+    """Whether the driver cannot keep up, so that more trials would be alike."""
+
+
+def invalidity_of(
     tables: Tables, rows: pl.DataFrame, stretch: Stretch, total: TotalTime | None, late: int, *, cut_short: bool
-) -> tuple[bool, str]:
-    """Whether the trial with the counted interactions `rows` is valid, and the reason if not.
+) -> Invalidity | None:
+    """The reason why the trial with the counted interactions `rows` is not valid; None if it is valid.
 
     The reasons: a lost host, lost records, a late driver (`late` lines), or a broken Little's law. A few late lines
     make no trial invalid, since a response is measured from its own sending. The law is not checked for a trial that
     ended early, since its longest cycles are incomplete.
     """
     if lost_hosts := [host.name for host in hosts_of_run(tables.conditions) if host.lost]:
-        return False, f"{in_words(lost_hosts)} was lost" if len(
-            lost_hosts
-        ) == 1 else f"{in_words(lost_hosts)} were lost"
+        return Invalidity(f"{in_words(lost_hosts)} {'was' if len(lost_hosts) == 1 else 'were'} lost")
     driver, lines = driver_audit(rows, total, tables, None), len(rows)
     lost = lost_records(tables, cut_short=cut_short) - _lost_far_meters(tables)
     if lost > MOST_LOST_SHARE * max(lines, 1):
-        return False, f"{lost:,} records were lost of {lost + lines:,}"
+        return Invalidity(f"{lost:,} records were lost of {lost + lines:,}")
     if late > max(MOST_LATE_SHARE * lines, 1):
-        return False, f"{late:,} of {lines:,} lines {_TOO_LATE}{_other_work_in_words(total)}"
+        return Invalidity(
+            f"{late:,} of {lines:,} lines were sent too late{_other_work_in_words(total)}", of_driver=True
+        )
     if (lateness := _lateness_of_cycle(rows)) > MOST_LATENESS_OF_CYCLE:
         # Of users who hardly think, the times by which lines are late add up, though no line is late by much.
-        less = f"the users waited {share(lateness)} of their time {_FOR_DRIVER}, so that the load was less than asked"
-        return False, f"{less}{_other_work_in_words(total)}"
+        less = f"the users waited {share(lateness)} of their time for the driver, so that the load was less than asked"
+        return Invalidity(f"{less}{_other_work_in_words(total)}", of_driver=True)
     if driver.takes_too_much:
-        return False, f"{_DRIVER_TOOK} {share(driver.host_share)} of the processors' time"
+        return Invalidity(f"the driver took {share(driver.host_share)} of the processors' time", of_driver=True)
     audit = None if cut_short else little_closed(rows, tables.sessions, stretch)
     if audit is not None and audit.verdict == "broken":
-        return (
-            False,
-            f"Little's law does not hold: {audit.measured:.1f} users measured, {audit.computed:.1f} computed",
+        return Invalidity(
+            f"Little's law does not hold: {audit.measured:.1f} users measured, {audit.computed:.1f} computed"
         )
-    return True, ""
-
-
-def is_driver_late(why: str) -> bool:
-    """Whether this reason of an invalid trial is a driver that cannot keep up, so that more trials would be alike."""
-    return _TOO_LATE in why or _FOR_DRIVER in why or why.startswith(_DRIVER_TOOK)
+    return None
 
 
 def late_lines(rows: pl.DataFrame, targets: Sequence[Target]) -> int:

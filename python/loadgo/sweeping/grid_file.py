@@ -20,7 +20,7 @@ from loadgo.notation.file_shapes import (
     text_shape,
     whole_shape,
 )
-from loadgo.notation.quantities import MOST_USERS
+from loadgo.notation.quantities import MOST_USERS, number_or_text
 from loadgo.notation.toml_text import parse_toml, place_of
 from loadgo.running.folders import check_utf8
 from loadgo.running.load import example_of, types_of
@@ -230,7 +230,7 @@ class _GridTable:
         if not values or not all(isinstance(value, str | int | float) for value in values):
             raise self._mistake(key.rpartition(".")[2], f'write the values of {key} as in "{key}" = [1, 2]')
         texts = [_setting(value) for value in values]
-        self._check_twice(key, [_meaning(text) for text in texts])
+        self._check_twice(key, [number_or_text(text) for text in texts])
         return tuple(texts)
 
     def _measure(self, script: str | None) -> str:
@@ -276,14 +276,6 @@ def _flat(table: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
 def _setting(value: str | float) -> str:
     """A value as `--set` takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _meaning(text: str) -> float | str:
-    """The number that a text stands for, so that 1 and 1.0 are the same; else the text."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from loadgo.distribution.choice import check_workers, open_workers
 from loadgo.distribution.tasks import WorkersEnded, run_tasks
@@ -19,6 +21,7 @@ from loadgo.sweeping.configurations import configurations_of, problems_of
 from loadgo.sweeping.folder import (
     SweepPart,
     done_batches,
+    keep_batch,
     open_folder,
     parse_part,
     read_identity,
@@ -31,9 +34,10 @@ from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
 from loadgo.sweeping.points import compute_batch
 from loadgo.sweeping.results import Sweep, damage_named, scan_points
 from loadgo.sweeping.words import answer
-from loadgo.sweeping.writing import BatchWriter
 
 ReportProgress = Callable[[dict[str, Any]], None]
+_MOST_WAITING_BATCHES = 8
+"""Largest number of batches that wait for the disk. It bounds the memory: a slow disk holds the workers back."""
 
 
 def sweep(
@@ -196,3 +200,37 @@ class _Counter:
     def _report(self) -> None:
         if self._progress is not None:
             self._progress({"points": self._points, "points_expected": self._expected, "points_before": self._before})
+
+
+class BatchWriter:
+    """Writes batches in the order in which they come. All are on the disk at the end of the context."""
+
+    def __init__(self, folder: Path, written: Callable[[BatchTask], None]) -> None:
+        """Writes into `folder`, and calls `written` in the caller's thread for each batch that is on the disk."""
+        self._folder, self._written = folder, written
+        self._thread = ThreadPoolExecutor(1, "loadgo-batches")
+        self._under_way: deque[tuple[BatchTask, Future[None]]] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._finish(0)
+        finally:
+            self._thread.shutdown()
+
+    def keep(self, task: BatchTask, content: bytes) -> None:
+        """Has the batch written. Raises the `OSError` of one before it that could not be written."""
+        self._under_way.append((task, self._thread.submit(keep_batch, self._folder, task.number, content)))
+        self._finish(_MOST_WAITING_BATCHES)
+
+    def _finish(self, most_waiting: int) -> None:
+        """Tells of the batches that are written, and waits until at most so many are not."""
+        while self._under_way and (len(self._under_way) > most_waiting or self._under_way[0][1].done()):
+            task, writing = self._under_way.popleft()
+            writing.result()
+            self._written(task)

@@ -119,8 +119,7 @@ def _where(configurations: Sequence[Configuration], measured: Sequence[Configura
         known = users.setdefault(f"{preposition} {series}" if is_named else "", [])
         known += [] if configuration.users is None else [configuration.users]
     places = [" ".join(filter(None, [f"with {people(*counts)}" if counts else "", at])) for at, counts in users.items()]
-    more = len(places) - _NAMED_SERIES
-    return in_words(places if more <= 0 else [*places[:_NAMED_SERIES], f"{number(more)} more"])
+    return in_words(places, _NAMED_SERIES)
 
 
 def having_in_words(configuration: Configuration, measure: str) -> str:

@@ -1,1 +1,1 @@
-"""Exact and asymptotic results: queues, networks of queues, bounds, the scalability law."""
+"""Exact and asymptotic results: a closed station, networks of queues, bounds, the scalability law."""

@@ -1,13 +1,20 @@
 """Closed queueing networks for all numbers of users at once: exact throughputs of curves and of mixes.
 
-The networks and their normalising constants are those of `theory.networks`. That module convolves the stations with
-each other, in time proportional to the square of the number of populations. Here each station is applied in turn to
-the constants of the stations before it, in time proportional to the number of populations.
+Product form (Baskett, Chandy, Muntz and Palacios 1975) holds for three kinds of stations:
+
+- infinite servers, such as think time or another delay;
+- processor sharing, with any distribution of service time;
+- first-come first-served queues whose exponential service is the same for all classes.
+
+A station with n users there serves min(n, servers) of them at once. The mean values equal those of exact mean-value
+analysis (Reiser and Lavenberg 1980). They are computed from normalising constants (Buzen 1973; Reiser and Kobayashi
+1975). Each station is applied in turn to the constants of the stations before it, in time proportional to the number
+of populations.
 
 The generating function of a station of c servers is the sum of s^m / (min(1, c) ... min(m, c)). In it s is the sum of
 D z over the classes, with demands D. It equals (sum for m < c of (1 - m / c) s^m / m!) / (1 - s / c). So a station
 takes c - 1 shifts and one recursion, all of positive terms, and nothing cancels. The constants of smaller populations
-are computed on the way (Buzen 1973; Reiser and Kobayashi 1975).
+are computed on the way.
 """
 
 from __future__ import annotations
@@ -18,14 +25,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loadgo.errors import BadArgument
-from loadgo.theory.networks import Class, Constants, Station
+
+Constants = NDArray[np.longdouble]
+"""Normalising constants by the number of users of each class."""
 
 MOST_STEPS = 50_000_000
 """Largest product of the number of populations and the servers of all stations: some seconds of work."""
 _MOST_THINK_TIME_UNITS = 10_000.0
 """Largest think time in units of time: e to this power must be within the range of a long double."""
+
+
+@dataclass(frozen=True)
+class Station:
+    """A station of the network, where users are served."""
+
+    name: str
+    demands_s: tuple[float, ...]
+    """Service demand of an interaction of each class, all its visits together."""
+    servers: int = 1
+    """Number of users that are served at once, each at full speed."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of users: their number, and the mean time that each thinks."""
+
+    name: str
+    users: int
+    think_s: float
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from loadgo.notation.figures import (
     in_words,
     money,
     seconds,
-    seconds_in_one_unit,
     share,
     size,
 )
@@ -32,7 +31,7 @@ from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
 from loadgo.transfers.priced_amount import megabit_cost, priced_amount, transfer_groups
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD
-from loadgo.transfers.words import between, how_many
+from loadgo.transfers.words import between, how_many, time_column
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -197,8 +196,8 @@ def _totals_table(breakdown: Apart) -> Table:
         Column("", tuple(name for name, _ in groups)),
         Column("transfers", tuple(f"{len(group)}" for _, group in groups)),
         Column("bytes", tuple(f"{sum(transfer.bytes for transfer in group):,}" for _, group in groups)),
-        _time_column("CPU", [sum(transfer.cpu_s for transfer in group) for _, group in groups]),
-        _time_column("CPU per bit", [_cpu_per_bit(group) for _, group in groups]),
+        time_column("CPU", [sum(transfer.cpu_s for transfer in group) for _, group in groups]),
+        time_column("CPU per bit", [_cpu_per_bit(group) for _, group in groups]),
         Column(
             amount.words,
             tuple(_format_cost(amount.cost(group, breakdown.prices), breakdown) for _, group in groups),
@@ -213,12 +212,6 @@ def _totals_table(breakdown: Apart) -> Table:
 def _cpu_per_bit(group: Sequence[Observed]) -> float | None:
     bits = sum(transfer.bits for transfer in group)
     return sum(transfer.cpu_s for transfer in group) / bits if bits else None
-
-
-def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
-    """A column of spans in one unit, which its heading names."""
-    unit, cells = seconds_in_one_unit(spans_s)
-    return Column(f"{heading}, {unit}", cells)
 
 
 def _format_cost(cost: float | None, breakdown: Apart) -> str:

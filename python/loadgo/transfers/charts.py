@@ -78,7 +78,7 @@ def method_charts(rows: Sequence[Row], prices: Prices) -> list[Chart]:
     amounts = prices.amounts(rows)
     network = None if prices.network_gigabyte is None else prices.network_gigabyte * amounts.count("gigabyte")
     title = f"cost of {amounts.of('gigabyte')} ({prices.currency})"
-    x = alt.X("cost:Q", title=title, scale=_LOG, axis=_money_axis([*frame["cost"], network]))
+    x = alt.X("cost:Q", title=title, scale=_LOG, axis=_log_axis([*frame["cost"], network]))
     tips = ["method:N", "end:N", alt.Tooltip("cost:Q", title=title, format=".4~g")]
     ends, y = _ends_of_points(methods), alt.Y("method:N", sort=names, title=None)
     points = (
@@ -117,8 +117,7 @@ def _cost_chart(breakdown: Apart) -> Chart | None:
     ]
     frame = safe(pl.DataFrame(rows))
     x = alt.X("x:Q", title=x_title, scale=_LOG, axis=_size_axis([point.x for point in points]))
-    ticks = log_ticks(min(point.y for point in points), max(point.y for point in points))
-    axis = alt.Axis(labelExpr=TIME_LABEL, values=ticks, labelOverlap="greedy")
+    axis = _log_axis([point.y for point in points], TIME_LABEL)
     y = alt.Y("y:Q", title="processor time per bit", scale=_LOG, axis=axis)
     color = _color("method", [point.method or "all" for point in points])
     tips = [
@@ -166,7 +165,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
     frame, unit = safe(pl.DataFrame(curves)), crossings[0].of
     ends = _legend_ends(str(curve["end"]) for curve in curves)
     x = alt.X("x:Q", title=f"bytes a {unit}", scale=_LOG, axis=_size_axis(sizes))
-    axis = _money_axis([*(float(str(curve["y"])) for curve in curves), network])
+    axis = _log_axis([*(float(str(curve["y"])) for curve in curves), network])
     y = alt.Y("y:Q", title=title, scale=_LOG, axis=axis)
     lines = (
         alt.Chart(frame)
@@ -208,8 +207,7 @@ def _levels_chart(levels: Sequence[Level]) -> Chart | None:
     names = list(dict.fromkeys(str(row["what"]) for row in rows))
     few = alt.Axis(tickCount=8)
     x = alt.X("load:Q", title="running and ready processes", scale=alt.Scale(nice=False, padding=12), axis=few)
-    ends = [float(str(row[key])) for row in rows for key in ("value", "low", "high") if row[key]]
-    axis = alt.Axis(labelExpr=AMOUNT_LABEL, values=log_ticks(min(ends), max(ends)), labelOverlap="greedy")
+    axis = _log_axis(float(str(row[key])) for row in rows for key in ("value", "low", "high") if row[key])
     y = alt.Y("value:Q", title="times that of the lowest load", scale=_LOG, axis=axis)
     color = alt.Color(
         "what:N", title=None, scale=alt.Scale(domain=names, range=[WARM_COLOR, ACCENT_COLOR]), legend=legend()
@@ -259,9 +257,7 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     ]
     ends = _legend_ends(str(row["end"]) for row in rows)
     x = alt.X("load:Q", title="load", scale=alt.Scale(zero=True))
-    stretches = [float(str(row["stretch"])) for row in rows]
-    ticks = log_ticks(min(stretches), max(stretches))
-    axis = alt.Axis(labelExpr=AMOUNT_LABEL, values=ticks, labelOverlap="greedy")
+    axis = _log_axis(float(str(row["stretch"])) for row in rows)
     y = alt.Y("stretch:Q", title="real over processor time", scale=_LOG, axis=axis)
     tips = [
         "end:N",
@@ -289,10 +285,10 @@ def _stretch_chart(breakdown: Apart) -> Chart | None:
     return chart_of("transfer-load", "The stretch of real time against load", caption, alt.layer(*layers), 260)
 
 
-def _money_axis(amounts: Iterable[float | None]) -> alt.Axis:
-    """A logarithmic axis of money over the amounts that are known."""
-    known = [amount for amount in amounts if amount]
-    return alt.Axis(labelExpr=AMOUNT_LABEL, values=log_ticks(min(known), max(known)), labelOverlap="greedy")
+def _log_axis(values: Iterable[float | None], label: str = AMOUNT_LABEL) -> alt.Axis:
+    """A logarithmic axis over the values that are known."""
+    known = [value for value in values if value]
+    return alt.Axis(labelExpr=label, values=log_ticks(min(known), max(known)), labelOverlap="greedy")
 
 
 def _size_axis(sizes: Sequence[float]) -> alt.Axis:

@@ -16,7 +16,6 @@ from loadgo.notation.figures import (
     money,
     rates_in_one_unit,
     seconds,
-    seconds_in_one_unit,
     share,
 )
 from loadgo.stats.resample import FEWEST_UNITS
@@ -25,14 +24,20 @@ from loadgo.transfers.chart_data import DIRECTION_VERBS
 from loadgo.transfers.json_keys import JSON_KEYS
 from loadgo.transfers.pictures import method_pictures
 from loadgo.transfers.prices import Prices
-from loadgo.transfers.remedies import savings
-from loadgo.transfers.remedies_tables import remedies_notes, remedies_tables
+from loadgo.transfers.remedies import BASE_METHODS, Saving, savings
 from loadgo.transfers.rounds import by_method_and_end, median_rows
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD, Row
 from loadgo.transfers.transfer import Transferred
+from loadgo.transfers.words import between, how_many, time_column
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
+_SAVINGS_TITLE = "What each remedy saves: how many times its processor time per bit `bytes` and `records` take"
+_REMEDY_METHODS = (
+    ("messages, blocks", "more bytes a call: the memo's longer bytes, and its block transfers"),
+    ("mmap, sendfile, splice, zerocopy", "pages handed over instead of copied: its mapping onto the network"),
+    ("unix, shm", "interprocess communication on one host: its first remedy"),
+)
 
 
 def transfer_document(transferred: Transferred, prices: Prices) -> Document:
@@ -115,11 +120,11 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
         "Time and bytes, in the columns of RFC 392",
         (
             Column("method", tuple(_end_name(row) for row in rows)),
-            _time_column("real", [row.real_s for row in rows]),
-            _time_column("CPU", [row.cpu_s for row in rows]),
+            time_column("real", [row.real_s for row in rows]),
+            time_column("CPU", [row.cpu_s for row in rows]),
             Column("bytes", _cells(rows, lambda row: f"{row.bytes:,}"), spare=1),
             _rate_column([row.bits_per_s for row in rows]),
-            _time_column("CPU per bit", [row.cpu_s_per_bit for row in rows]),
+            time_column("CPU per bit", [row.cpu_s_per_bit for row in rows]),
             Column("load", _cells(rows, lambda row: f"{row.load_5min:.2f}"), spare=2),
         ),
         foot=_row_order(rows),
@@ -129,12 +134,6 @@ def _rfc392_table(rows: Sequence[Row]) -> Table:
 def _row_order(rows: Sequence[Row]) -> str:
     first = "sender" if rows and rows[0].direction == "s" else "receiver"
     return f"In the order in which the methods ran; of each method the {first} first."
-
-
-def _time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
-    """A column of spans in one unit, which its heading names."""
-    unit, cells = seconds_in_one_unit(spans_s)
-    return Column(f"{heading}, {unit}", cells)
 
 
 def _rate_column(bits_per_s: Sequence[float | None]) -> Column:
@@ -147,8 +146,8 @@ def _used_table(rows: Sequence[Row]) -> Table:
         "What else each end used",
         (
             Column("method", tuple(_end_name(row) for row in rows)),
-            _time_column("user", [row.user_s for row in rows]),
-            _time_column("system", [row.system_s for row in rows]),
+            time_column("user", [row.user_s for row in rows]),
+            time_column("system", [row.system_s for row in rows]),
             Column("interrupts", _cells(rows, _interrupts_cell), spare=1),
             Column("calls", _cells(rows, lambda row: f"{row.calls:,}")),
             Column("messages", _cells(rows, lambda row: f"{row.messages:,}"), spare=2),
@@ -241,3 +240,36 @@ def _end_name(row: Row) -> str:
 
 def _cells(rows: Sequence[Row], cell: Callable[[Row], str]) -> tuple[str, ...]:
     return tuple(cell(row) for row in rows)
+
+
+def remedies_tables(savings: Sequence[Saving]) -> list[Table]:
+    """The table of savings; no table where no method can be compared."""
+    if not savings:
+        return []
+    names = [
+        f"{saving.method} {DIRECTION_VERBS[saving.direction]}{'' if saving.side == 'here' else ' there'}"
+        for saving in savings
+    ]
+    columns = [
+        Column("", tuple(names)),
+        Column("CPU per bit", tuple(seconds(saving.cpu_s_per_bit) for saving in savings)),
+    ]
+    for index, base in enumerate(BASE_METHODS):
+        ratios = [saving.over.get(base) for saving in savings]
+        if any(ratios):
+            columns.append(Column(base, tuple(how_many(ratio) for ratio in ratios)))
+            interval_cells = tuple(between(ratio.interval if ratio else None) for ratio in ratios)
+            if any(ratio and ratio.interval for ratio in ratios):
+                columns.append(Column("95 %", interval_cells, spare=2 - index))
+    return [Table(_SAVINGS_TITLE, tuple(columns))]
+
+
+def remedies_notes(savings: Sequence[Saving]) -> list[tuple[str, str]]:
+    """Notes that explain the remedies, and whether the figures have intervals."""
+    if not savings:
+        return []
+    methods = {saving.method for saving in savings}
+    notes = [("Remedies", f"{names}: {what}") for names, what in _REMEDY_METHODS if methods & set(names.split(", "))]
+    if max(saving.rounds for saving in savings) < 3:
+        notes.append(("Remedies", "one round gives no interval: --times 5 does"))
+    return notes

@@ -1,10 +1,11 @@
-"""Figures of transfers in words: how many times something is, and intervals."""
+"""Figures of transfers in words and columns: how many times something is, intervals, and spans in one unit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from loadgo.notation.figures import NOT_MEASURED, digits
+from loadgo.documents.table import Column
+from loadgo.notation.figures import NOT_MEASURED, digits, seconds_in_one_unit
 from loadgo.stats.resample import Interval
 from loadgo.transfers.compared import Times
 
@@ -17,3 +18,9 @@ def how_many(times: Times | None) -> str:
 def between(interval: Interval | None, word: Callable[[float], str] = digits) -> str:
     """`395 to 430`; a dash where there is no interval."""
     return NOT_MEASURED if interval is None else f"{word(interval.low)} to {word(interval.high)}"
+
+
+def time_column(heading: str, spans_s: Sequence[float | None]) -> Column:
+    """A column of spans in one unit, which its heading names."""
+    unit, cells = seconds_in_one_unit(spans_s)
+    return Column(f"{heading}, {unit}", cells)

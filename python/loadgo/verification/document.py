@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document, Points, Remarks, Section
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.documents.table import Column, Table
-from loadgo.measures.record_checks import LOSSES_CHECK
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import capitalized, counted, in_words, plain
 from loadgo.records.run_file import RUN_FILE
@@ -58,18 +56,14 @@ def verification_json(verification: Verification) -> str:
 
 def _warnings(verification: Verification) -> tuple[str, ...]:
     """The checks that failed. Their names alone would read as if they held. Each loss is told once."""
-    broken = [_plain(check) for check in verification.of("broken")]
-    told = [check for check in broken if not _repeats_files(check, broken)]
-    return tuple(f'FAILED: "{check.name}": {check.text}' for check in told)
+    failed = [check for check in verification.of("broken") if not _repeats_files(check, verification)]
+    return tuple(f'FAILED: "{check.name}": {check.text}' for check in map(_plain, failed))
 
 
-def _repeats_files(check: VerifiedPoint, broken: Sequence[VerifiedPoint]) -> bool:
+def _repeats_files(check: VerifiedPoint, verification: Verification) -> bool:
     """Whether the check only has losses that are the damage of files, which have checks of their own."""
-    damages = [(Path(file.name).stem, file.text.rpartition(": ")[2]) for file in broken if file.kind == "file"]
-    reasons = check.text.split("; ")
-    return check.name == LOSSES_CHECK and all(
-        any(f": {stem} " in reason and reason.endswith(damage) for stem, damage in damages) for reason in reasons
-    )
+    of_files = {reason for file in verification.of_kind("file", "broken") for reason in file.lost_reasons}
+    return check.kind == "rule" and bool(check.lost_reasons) and of_files.issuperset(check.lost_reasons)
 
 
 def shown_name(verification: Verification) -> str:
@@ -163,7 +157,7 @@ def _has(verification: Verification, kind: str) -> bool:
 
 def _plain(check: VerifiedPoint) -> VerifiedPoint:
     """The check without control characters: names of files and reasons of losses are others' text."""
-    return VerifiedPoint(check.kind, plain(check.name), check.verdict, plain(check.text))
+    return replace(check, name=plain(check.name), text=plain(check.text))
 
 
 def _check_table(verification: Verification, kind: str, *, full: bool) -> Table:

@@ -87,8 +87,7 @@ def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[Ver
     """The checks of tables that have no entry: what a stream's own checksums show, and that the rest is not known."""
     streams = [name for name in tables_present(folder) if not (folder / f"{name}.parquet").exists()]
     for name in streams:
-        if damage := _stream_damage(folder / f"{name}.arrows"):
-            yield _broken(f"{name}.arrows", damage)
+        yield from _stream_check(folder / f"{name}.arrows")
     reason = (
         "an earlier loadgo recorded the run, and wrote no checksums of tables"
         if run_toml.get("finished")
@@ -99,13 +98,16 @@ def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[Ver
     )
 
 
-def _stream_damage(path: Path) -> str:
-    """The damage of a stream behind its whole batches; empty if there is none."""
+def _stream_check(path: Path) -> Iterator[VerifiedPoint]:
+    """The check of a stream, if it is damaged: behind its whole batches, or all of it."""
     try:
-        rest = whole_part(path).rest
-        return f"it breaks off within its last batch of rows: {rest}" if rest else ""
+        whole = whole_part(path)
     except BadRun as error:
-        return str(error)
+        yield _broken(path.name, str(error))
+        return
+    if whole.rest:
+        text = f"it breaks off within its last batch of rows: {whole.rest}"
+        yield VerifiedPoint("file", path.name, "broken", text, (whole.lost_reason(path.stem),))
 
 
 def _other_files(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[VerifiedPoint]:

@@ -24,6 +24,8 @@ class VerifiedPoint:
     """The file, or the relation or rule that was checked."""
     verdict: Verdict
     text: str
+    lost_reasons: tuple[str, ...] = ()
+    """The reasons of the lost records that the check found, as the table `lost` has them."""
 
     def __post_init__(self) -> None:
         """Makes one line of the text: what a library says of a damaged file has several."""

@@ -6,6 +6,7 @@ A report judges by the same functions: this file decides nothing by itself, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from loadgo.measures.record_checks import DRIVER_CHECK, LOSSES_CHECK, checks_of
 from loadgo.measures.run_warnings import RunFacts, doubt_warnings, facts_of
@@ -70,7 +71,8 @@ def _driver_share(facts: RunFacts) -> VerifiedPoint:
 def _losses(facts: RunFacts) -> VerifiedPoint:
     missed = [loss for loss in facts.losses if loss.count and not loss.tolerated]
     reasons = "; ".join(f"{number(loss.count)} {loss.what}: {loss.reason}" for loss in missed)
-    return _rule(LOSSES_CHECK, not missed, reasons or "no loss is recorded")
+    point = _rule(LOSSES_CHECK, not missed, reasons or "no loss is recorded")
+    return replace(point, lost_reasons=tuple(loss.reason for loss in missed))
 
 
 def _hosts(facts: RunFacts) -> VerifiedPoint:

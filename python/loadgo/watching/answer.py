@@ -21,8 +21,8 @@ _SILENT_GAPS = 5
 
 _NO_VERDICT = "Response"
 """The first word of an answer where no target is set and nothing is full."""
-_KINDS = {"Fine:": "good answer", "Not full:": "plain answer", f"{_NO_VERDICT} ": "plain answer"}
-"""How an answer is painted, by its beginning. Any other is bad."""
+_KINDS = {"Fine": "good answer", "Not full": "plain answer", "": "plain answer"}
+"""How an answer is painted, by its verdict. Any other is bad."""
 
 
 def answer(window: WatchWindow, target_ns: float | None = None) -> str:
@@ -47,9 +47,11 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
     return f"{lost}{said}{_unsteady_in_words(window)}"
 
 
-def answer_kind(sentence: str) -> str:
+def answer_kind(window: WatchWindow, target_ns: float | None = None) -> str:
     """The kind of line that the answer is: good where a target is met, plain where nothing is known to be wrong."""
-    return next((kind for beginning, kind in _KINDS.items() if sentence.startswith(beginning)), "answer")
+    if lost_in_words(window.hosts) or (window.bands and not window.answered):
+        return "answer"
+    return _KINDS.get(_verdict(window, target_ns) if window.bands else _host_verdict(window), "answer")
 
 
 def _capital(words: str) -> str:

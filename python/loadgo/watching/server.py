@@ -20,14 +20,19 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from loadgo.errors import BadRun, LoadgoError
-from loadgo.records.following import Following, NewRows, latest_row_ns
+from loadgo.errors import BadArgument, BadRun, LoadgoError
+from loadgo.measures.summary import summarize
+from loadgo.notation.figures import duration
+from loadgo.records.fleet_tables import tables_of_load
+from loadgo.records.following import Following, NewRows, latest_ns, latest_row_ns
+from loadgo.records.part import part_of
+from loadgo.records.tables import tables
+from loadgo.reporting.report import render
 from loadgo.serving.loopback import file_answer, files_of, is_allowed, not_found, page_headers, serve_page
 from loadgo.watching.expected import Model
 from loadgo.watching.feed import Feed, message
 from loadgo.watching.hosts import watched_hosts
 from loadgo.watching.page_terms import TERMS_FILE, terms_module
-from loadgo.watching.part_report import part_report
 from loadgo.watching.play import title_of
 
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -231,3 +236,19 @@ _REPORT_POLICY = "object-src 'none'"
 
 
 _FILES = files_of(PAGE_FOLDER) | {TERMS_FILE: terms_module()}
+
+
+def part_report(folder: Path, from_ns: int, to_ns: int) -> str:
+    """The report of what happened between two instants of the run in `folder`, as HTML. It only reads the folder.
+
+    A part that goes on after the last record ends there. Raises `BadRun` for a run that cannot be read, `BadArgument`
+    for a part without length and for one that begins after the last record.
+    """
+    measured = tables_of_load(tables(folder))
+    reach_ns = latest_ns(measured)
+    if reach_ns <= from_ns < to_ns:
+        raise BadArgument(f"from {duration(from_ns)} on there is nothing: the run has {duration(reach_ns)}")
+    part = part_of(measured, from_ns, min(to_ns, reach_ns))
+    page = render(summarize(part, phases="all"), part, "html")
+    assert isinstance(page, str), "a page is text"
+    return page

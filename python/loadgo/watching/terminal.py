@@ -71,28 +71,31 @@ def screen(window: WatchWindow, context: ScreenContext, width: int, height: int,
 
 
 def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int) -> list[tuple[str, str]]:
-    """The lines of the screen, each with its kind. The last but one says what has no room."""
+    """The lines of the screen, each with its kind. The last but one says what has no room.
+
+    From above: the title and the answer, users, the system's series, hosts, commands, and the categories of time.
+    """
     height, roomy = max(height, SMALLEST_SCREEN[1]), height >= ROOMY_LINES
     sentence, kind = _judged(window, context)
     answer_lines = _answer_lines(sentence, width, height // _LINES_A_LINE_OF_ANSWER)
     head = [_title_line(window, context, width), *answer_lines]
-    measured = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
-    system = measured[: max(height - len(head) - 11, 3)]
+    all_series = [*_system_lines(window, roomy=roomy), *_model_lines(context.expected, width)]
+    series = all_series[: max(height - len(head) - 11, 3)]
     hosts, commands = host_lines(window) if window.bands else [], _command_lines(window, context)
-    room = height - len(head) - len(system) - 6 - len(hosts) - min(len(commands), 6)
-    users = _user_lines(window, max(room, 3))
-    remaining = height - len(head) - len(users) - len(system) - 5
-    hosts, hidden_hosts = hosts[:remaining], len(hosts) - remaining
-    remaining = max(remaining - len(hosts), 1)
-    categories = _time_lines(window) if window.bands else []
-    further = categories[: max(remaining - len(commands) - 1, 0)]
-    further = further if len(further) > 1 else []
+    user_room = max(height - len(head) - len(series) - 6 - len(hosts) - min(len(commands), 6), 3)
+    users = _user_lines(window, user_room)
+    table_room = height - len(head) - len(users) - len(series) - 5
+    hosts, hidden_hosts = hosts[:table_room], len(hosts) - table_room
+    command_room = max(table_room - len(hosts), 1)
+    all_categories = _time_lines(window) if window.bands else []
+    categories = all_categories[: max(command_room - len(commands) - 1, 0)]
+    categories = categories if len(categories) > 1 else []
     hidden = [
         _hidden(hidden_hosts, "host"),
-        _hidden(len(commands) - remaining, "command" if window.bands else "category"),
-        _hidden(len(categories) - max(len(further), 1), "category"),
-        _hidden(_rows_without_room(window, max(room, 3)), _row_kind(window)),
-        *(text[:LABEL_CHARS].strip() for text in measured[len(system) :]),
+        _hidden(len(commands) - command_room, "command" if window.bands else "category"),
+        _hidden(len(all_categories) - max(len(categories), 1), "category"),
+        _hidden(_rows_without_room(window, user_room), _row_kind(window)),
+        *(text[:LABEL_CHARS].strip() for text in all_series[len(series) :]),
         "times of faults" if window.fault_ns is not None and not roomy else "",
         "all of the answer" if answer_lines != _wrapped(sentence, width) else "",
     ]
@@ -103,12 +106,12 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
         ("", ""),
         *users,
         (_axis_line(window), "head"),
-        *((text, "series") for text in system),
+        *((text, "series") for text in series),
         ("", ""),
         *_headed(hosts),
-        *(_headed(commands[:remaining]) if remaining > 1 or not window.hosts else []),
-        *([("", "")] if further else []),
-        *_headed(further),
+        *(_headed(commands[:command_room]) if command_room > 1 or not window.hosts else []),
+        *([("", "")] if categories else []),
+        *_headed(categories),
         *([(_left_out_line(left_out, width), "head")] if left_out else []),
         (_own_line(window), "row"),
     ]
@@ -116,11 +119,10 @@ def _lines(window: WatchWindow, context: ScreenContext, width: int, height: int)
 
 def _judged(window: WatchWindow, context: ScreenContext) -> tuple[str, str]:
     """The answer and its kind. That of a part of a finished run names the part first, and is never a good one."""
-    sentence = answer(window, context.target_ns)
+    sentence, kind = answer(window, context.target_ns), answer_kind(window, context.target_ns)
     if not context.part:
-        return sentence, answer_kind(sentence)
+        return sentence, kind
     whole = "" if context.whole_p90_ns is None else f"; over the whole run the p90 is {duration(context.whole_p90_ns)}"
-    kind = answer_kind(sentence)
     return f"{context.part}{whole}. {sentence}", "plain answer" if kind == "good answer" else kind
 
 

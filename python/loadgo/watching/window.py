@@ -42,6 +42,18 @@ USER_STATES = ("running", "CPU wait", "page wait", "disk wait", "other wait", "t
 SERVED_STATES_COUNT = 5
 """Number of states in which an interaction is. Their times are known, but not their order."""
 
+_WAITING_KINDS = ("major", "swap-in", "major unclocked")
+_FAULT_KINDS = ("minor", "minor unclocked", "write-protect", "segment", "bound", *_WAITING_KINDS)
+_FAULT_COLUMNS = ("faults_minor", "faults_major")
+"""Columns of interactions that count faults. They stand in for the meter's fault rows, at the end of interactions."""
+_TIME_COLUMNS = ("sent_ns", "ready_ns", "ready_wait_ns", "paging_wait_ns", "io_wait_ns", "typing_ns")
+_SHOWN_PROCESSES = 8
+_FEWEST_P90_VALUES = 10
+"""With fewer response times the p90 would be the maximum."""
+
+TimeStretches = tuple[Floats, Floats, Floats]
+"""Beginnings and ends in ns, and the share of each stretch that counts."""
+
 
 @dataclass(frozen=True)
 class WindowCommand:
@@ -51,7 +63,7 @@ class WindowCommand:
     count: int
     p50_ns: float
     p90_ns: float | None
-    """None with fewer than ten interactions: the p90 would be the maximum."""
+    """None with too few interactions."""
     mean_ns: float
     cpu_ns: float | None
     """Mean processor time; None where it was not measured."""
@@ -157,12 +169,11 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
     time = rows_in_window(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
     processors = max(len(set(time["processor"].to_list())), 1)
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
-    host_wide = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
-    faults = host_wide.filter(pl.col("bucket_ns").is_null())
-    window_faults = rows_in_window(host_wide, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULT_KINDS))
+    host_faults = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
+    timed_faults = rows_in_window(host_faults, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULT_KINDS))
     bins = bins_of(len(typed) / max(latest_ns(tables), 1), edges[-1] - edges[0], columns)
+    faults, major = _fault_series(host_faults.filter(pl.col("bucket_ns").is_null()), ended, edges, bins)
     ready_ns = ended["ready_ns"].cast(pl.Float64).to_numpy()
-    response = np.sort(ended.select(RESPONSE_NS.cast(pl.Float64)).to_series().to_numpy())
     return WatchWindow(
         start_ns=start_ns,
         end_ns=end_ns,
@@ -180,38 +191,43 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         users_share=_users_share(processes, processors),
         has_supervisor=bool((processes["who"].cast(pl.String) == "supervisor").any()),
         other_work=other_work_in(tables, rows_in_window(tables.time, edges), processes),
-        faults=_fault_rates(faults, edges, _FAULT_KINDS)
-        if len(faults)
-        else _counted_rates(ended, edges, bins, _FAULT_COLUMNS),
-        major=_fault_rates(faults, edges, _WAITING_KINDS)
-        if len(faults)
-        else _counted_rates(ended, edges, bins, _FAULT_COLUMNS[1:]),
-        fault_ns=_mean_fault_ns(rows_in_window(faults, edges)),
-        fault_cpu=fault_times(window_faults, "cpu_ns", _WAITING_KINDS),
-        fault_waits=fault_times(window_faults, "wait_ns", _WAITING_KINDS),
+        faults=faults,
+        major=major,
+        fault_ns=_mean_fault_ns(timed_faults.filter(pl.col("bucket_ns").is_null())),
+        fault_cpu=fault_times(timed_faults, "cpu_ns", _WAITING_KINDS),
+        fault_waits=fault_times(timed_faults, "wait_ns", _WAITING_KINDS),
         memory=None if is_fleet_run(tables.conditions) else holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
         silent_ns=end_ns - float(ready_ns.max()) if len(ready_ns) else end_ns - start_ns,
         unsteady=unsteady_count(tables.phases, ended),
         per_second=binned_rates(ready_ns, np.ones(len(ready_ns)), edges, bins),
         commands=_commands(ended),
-        response_ns={p: sorted_quantile(response, p) for p in (0.5, 0.9) if len(response) >= (2 if p == 0.5 else 10)},
+        response_ns=_response_quantiles(ended),
         lateness_ns=_lateness_p99_ns(ended),
         lost=int(tables.lost.filter(pl.col("at_ns") <= end_ns)["count"].sum()),
     )
 
 
-_WAITING_KINDS = ("major", "swap-in", "major unclocked")
-_FAULT_KINDS = ("minor", "minor unclocked", "write-protect", "segment", "bound", *_WAITING_KINDS)
-_FAULT_COLUMNS = ("faults_minor", "faults_major")
-"""Columns of interactions that count faults. They stand in for the meter's fault rows, at the end of interactions."""
+def _response_quantiles(ended: pl.DataFrame) -> dict[float, float]:
+    """The p50 and the p90 of the response times, by probability; each only with enough of them."""
+    response = np.sort(ended.select(RESPONSE_NS.cast(pl.Float64)).to_series().to_numpy())
+    fewest = {0.5: 2, 0.9: _FEWEST_P90_VALUES}
+    return {p: sorted_quantile(response, p) for p, count in fewest.items() if len(response) >= count}
+
+
+def _fault_series(faults: pl.DataFrame, ended: pl.DataFrame, edges: Floats, bins: int) -> tuple[Floats, Floats]:
+    """All faults a second, and those that waited for a device: metered ones, else those that interactions counted."""
+    if len(faults):
+        return _fault_rates(faults, edges, _FAULT_KINDS), _fault_rates(faults, edges, _WAITING_KINDS)
+    every, (_, waiting) = _FAULT_COLUMNS, _FAULT_COLUMNS
+    return _counted_rates(ended, edges, bins, every), _counted_rates(ended, edges, bins, (waiting,))
 
 
 def _mean_fault_ns(faults: pl.DataFrame) -> tuple[float, float] | None:
     """Mean processor time of the timed faults, and mean wait of those that wait, in ns; None without timed faults."""
-    kind = pl.col("kind").cast(pl.String)
-    clocked = faults.filter(kind.is_in(_FAULT_KINDS) & pl.col("cpu_ns").is_not_null())
-    count, waited = int(clocked["count"].sum()), clocked.filter(kind.is_in(_WAITING_KINDS))
+    clocked = faults.filter(pl.col("cpu_ns").is_not_null())
+    count = int(clocked["count"].sum())
+    waited = clocked.filter(pl.col("kind").cast(pl.String).is_in(_WAITING_KINDS))
     if not count:
         return None
     waits = int(waited["count"].sum())
@@ -245,8 +261,8 @@ def _state_bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> 
     width = np.diff(edges)
     last_ready_ns = dict(typed.group_by("user").agg(pl.col("ready_ns").max()).rows())
     started_ns = dict(sessions.group_by("user").agg(pl.col("started_ns").min()).rows())
-    over = sessions.filter(pl.col("ended_ns").is_not_null())
-    ended_ns = dict(over.group_by("user").agg(pl.col("ended_ns").max()).rows())
+    ended_sessions = sessions.filter(pl.col("ended_ns").is_not_null())
+    ended_ns = dict(ended_sessions.group_by("user").agg(pl.col("ended_ns").max()).rows())
     inside = typed.filter((pl.col("ready_ns") > edges[0]) & PROMPTED_NS.lt(edges[-1])).sort("sent_ns")
     by_user = {int(user): rows for (user,), rows in inside.group_by("user")}
     bands = {}
@@ -262,10 +278,6 @@ def _state_bands(typed: pl.DataFrame, sessions: pl.DataFrame, edges: Floats) -> 
     return bands
 
 
-TimeStretches = tuple[Floats, Floats, Floats]
-"""Beginnings and ends in ns, and the share of each stretch that counts."""
-
-
 def _stretches_by_state(rows: pl.DataFrame) -> dict[str, TimeStretches]:
     """One user's stretches by state.
 
@@ -273,11 +285,8 @@ def _stretches_by_state(rows: pl.DataFrame) -> dict[str, TimeStretches]:
     """
     times = rows.select(CPU_NS, RESPONSE_NS, PROMPTED_NS.alias("prompted_ns"), *_TIME_COLUMNS)
     values_by_name = {column.name: column.cast(pl.Float64).fill_null(0.0).to_numpy() for column in times}
-    sent, ready, length = (
-        values_by_name["sent_ns"],
-        values_by_name["ready_ns"],
-        np.maximum(values_by_name["response_ns"], 1.0),
-    )
+    sent, ready = values_by_name["sent_ns"], values_by_name["ready_ns"]
+    length = np.maximum(values_by_name["response_ns"], 1.0)
     parts = {
         "running": values_by_name["cpu_ns"],
         "CPU wait": values_by_name["ready_wait_ns"],
@@ -292,9 +301,6 @@ def _stretches_by_state(rows: pl.DataFrame) -> dict[str, TimeStretches]:
     stretches["typing"] = (typing, sent, np.ones(len(rows)))
     stretches["thinking"] = (values_by_name["prompted_ns"], typing, np.ones(len(rows)))
     return stretches
-
-
-_TIME_COLUMNS = ("sent_ns", "ready_ns", "ready_wait_ns", "paging_wait_ns", "io_wait_ns", "typing_ns")
 
 
 def _overlap(begins: Floats, ends: Floats, weights: Floats, edges: Floats) -> Floats:
@@ -348,9 +354,6 @@ def _process_shares(processes: pl.DataFrame, edges: Floats, processors: int) -> 
     return shares
 
 
-_SHOWN_PROCESSES = 8
-
-
 def _users_share(processes: pl.DataFrame, processors: int) -> float:
     users = processes.filter(pl.col("who").cast(pl.String) == USERS_LABEL)
     return float(users["cpu_ns"].sum()) / float(users["span_ns"].sum()) / processors if len(users) else np.nan
@@ -363,7 +366,7 @@ def _commands(ended: pl.DataFrame) -> tuple[WindowCommand, ...]:
     commands = []
     for (name,), command_rows in rows.group_by("name"):
         values = np.sort(command_rows["response"].to_numpy())
-        p90 = sorted_quantile(values, 0.9) if len(values) >= 10 else None
+        p90 = sorted_quantile(values, 0.9) if len(values) >= _FEWEST_P90_VALUES else None
         mean = command_rows["cpu"].mean()
         used = float(mean) if isinstance(mean, float) else None
         commands.append(

@@ -13,7 +13,7 @@ from loadgo.cli.app import app
 from loadgo.cli.command_group import built_command
 from loadgo.cli.command_list import LISTED_COMMANDS
 from loadgo.cli.examples import COMMAND_EXAMPLES
-from loadgo.cli.option_groups import group_of
+from loadgo.cli.usage_errors import group_of
 from loadgo.running.bundled import find_script
 from loadgo.running.machines import machine_text
 from support.places import TESTS

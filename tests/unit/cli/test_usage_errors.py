@@ -9,13 +9,6 @@ from support.outside import Bench
 from typer.testing import CliRunner
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A place to run in."""
-    (tmp_path / "homes").mkdir()
-    return Bench(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

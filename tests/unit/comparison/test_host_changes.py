@@ -29,7 +29,7 @@ def test_a_change_of_the_host_between_the_sides_is_named() -> None:
     assert "Compare two runs up to run-8, or two from run-9 on. To tell, run A and B in turn, " in sentence
     assert not any("host itself changed" in line for line in document.further_answers)
     assert sentence in json.loads(comparison_json(comparison))["warnings"]
-    assert document.trust_line.startswith("Trust in the data: ")
+    assert document.trust.startswith("Trust in the data: ")
     assert "They cannot tell whether B changes response" in document.trust
 
 

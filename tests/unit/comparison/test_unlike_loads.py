@@ -60,7 +60,7 @@ def test_different_loads_are_said_first_and_nothing_is_better_or_worse(
     assert "lower in `run`" in " ".join(document.further_answers)
     assert not {row.measures["response"].verdict for row in comparison.by_command.rows} & {"better", "worse"}
     assert comparison.rows.whole["throughput"].verdict not in ("better", "worse")
-    assert document.trust.startswith("moderate: the loads differ")
+    assert document.trust.startswith("Trust: moderate: the loads differ")
     assert "Else what loadgo set is the same." in document.further_answers
     assert all("the loads differ" in finding.text for finding in comparison.findings)
     alike = of_sides(a, replace(b, conditions=a.conditions), by="command")

@@ -375,10 +375,10 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
     """In text, Markdown and a page the trust stands before the first table."""
     simulated = compared(SLOWER_AND_FASTER)
     trust = comparison_document(simulated).trust
-    assert trust.startswith("high. The 95 % intervals are from ")
+    assert trust.startswith("Trust: high. The 95 % intervals are from ")
     assert trust.endswith(f"nothing else ran. {A_MODEL}.")
     doubted = comparison_document(replace(simulated, b=replace(simulated.b, unanswered=7))).trust
-    assert doubted.startswith(f"moderate: in b 7 of {len(simulated.b.rows)} lines had no answer. ")
+    assert doubted.startswith(f"Trust: moderate: in b 7 of {len(simulated.b.rows)} lines had no answer. ")
     for form in ("text", "md", "html"):
         shown = str(simulated.report(form))
         assert 0 < shown.index("Trust: high.") < shown.index("Response time"), form
@@ -389,11 +389,12 @@ def test_the_first_screen_says_whether_to_believe_the_comparison() -> None:
 
 def test_trust_is_moderate_where_the_drift_of_the_host_is_not_known() -> None:
     trust = comparison_document(compared(SLOWER_AND_FASTER, kind="host")).trust
-    assert trust.startswith("in the data: moderate: the intervals are those within the runs, and from ")
+    assert trust.startswith("Trust in the data: moderate: the intervals are those within the runs, and from ")
 
 
 def test_printed_figures_have_a_low_trust() -> None:
     trust = comparison_document(compare("mpl-16:ctss", "mpl-16:multics")).trust
     assert trust == (
-        "low: the warnings above say why; printed figures have no intervals, so chance may explain any of the changes."
+        "Trust: low: the warnings above say why; printed figures have no intervals, so chance may explain any of the "
+        "changes."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,13 +12,6 @@ from loadgo.errors import Refused
 from support.outside import PATIENCE_S
 from support.processes import wait_until
 from support.worker_tasks import Errand, refuse_first, square
-
-
-@pytest.fixture
-def processes() -> Iterator[LocalProcesses]:
-    workers = LocalProcesses(2)
-    yield workers
-    workers.end()
 
 
 def test_threads_have_the_answers_of_their_own_tasks_and_a_killed_worker_costs_none(

@@ -17,17 +17,11 @@ from loadgo.distribution.tasks import run_tasks
 from loadgo.distribution.workers import GivenExecutor, LocalProcesses
 from loadgo.errors import BadArgument, Refused
 from support.outside import PATIENCE_S
+from support.processes import is_alive
 from support.worker_tasks import Errand, refuse, refuse_first, square
 
 ENDLESS_S = 4 * PATIENCE_S
 """Length of a task that ends because its worker is ended, and not by itself."""
-
-
-@pytest.fixture
-def processes() -> Iterator[LocalProcesses]:
-    workers = LocalProcesses(2)
-    yield workers
-    workers.end()
 
 
 def answers(workers: LocalProcesses | GivenExecutor, errands: list[Errand], stop: threading.Event | None = None):  # type: ignore[no-untyped-def]  # noqa: ANN201
@@ -39,14 +33,6 @@ def answers(workers: LocalProcesses | GivenExecutor, errands: list[Errand], stop
 
     repeated = run_tasks(errands, square, workers, keep, stop or threading.Event())
     return kept, repeated
-
-
-def alive(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def pids(folder: Path) -> set[int]:
@@ -67,7 +53,7 @@ def test_each_task_is_answered_once_by_processes(processes: LocalProcesses, tmp_
     workers = pids(tmp_path)
     assert os.getpid() not in workers
     processes.end()
-    wait_until(lambda: not any(map(alive, workers)))
+    wait_until(lambda: not any(map(is_alive, workers)))
 
 
 def test_a_killed_workers_tasks_are_done_again(processes: LocalProcesses, tmp_path: Path) -> None:
@@ -122,7 +108,7 @@ def test_a_stop_ends_workers_in_their_tasks(processes: LocalProcesses, tmp_path:
     processes.end()
     assert kept == {}
     assert time.monotonic() - began < ENDLESS_S
-    wait_until(lambda: not any(map(alive, pids(tmp_path))))
+    wait_until(lambda: not any(map(is_alive, pids(tmp_path))))
 
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
@@ -144,7 +130,7 @@ if __name__ == "__main__":
     wait_until(lambda: len(pids(tmp_path)) == 2)
     starter.kill()
     starter.wait()
-    wait_until(lambda: not any(map(alive, pids(tmp_path))))
+    wait_until(lambda: not any(map(is_alive, pids(tmp_path))))
     assert list((tmp_path / "temporary").iterdir()) == []
 
 

@@ -18,7 +18,7 @@ import pytest
 from loadgo.documents.as_json import json_document
 
 WRITTEN_APART = {
-    "Change": {"margin", "progress"},
+    "Change": {"margin", "progress", "pairs"},
     "Difference": {"has_merit"},
     "Judged": {"has_merit"},
     "KnobCapacity": {"folder"},
@@ -28,6 +28,7 @@ WRITTEN_APART = {
     "Ready": {"runs"},
     "RunDescription": {"hosts", "lost_hosts", "command_line"},
     "Speedup": {"evidence"},
+    "VerifiedPoint": {"lost_reasons"},
 }
 """Fields that a writer treats by itself, or that say how another was computed, where files are, or what is in one."""
 

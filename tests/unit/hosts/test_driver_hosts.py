@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from loadgo.errors import BadArgument, Mistake
 from loadgo.hosts.address import Address, ThisHost
-from loadgo.hosts.driver_hosts import parse_driver_hosts
-from loadgo.hosts.fleet import user_ranges
+from loadgo.hosts.fleet import parse_driver_hosts, user_ranges
 
 
 def test_names_are_hosts_as_ssh_knows_them_and_this_host_may_be_among_them() -> None:

@@ -10,7 +10,7 @@ import pytest
 from loadgo.measures.meters import BreakdownColumn
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.processor_time_words import not_apart
+from loadgo.reporting.processor_time_words import breakdown_not_metered
 from loadgo.reporting.words import fine_print
 from support.synthetic import closed_loop
 
@@ -94,4 +94,4 @@ def test_a_run_on_this_host_has_no_network() -> None:
 @pytest.mark.parametrize(("by", "said"), [("command", "in a run on the host itself"), ("user", "or `--sudo`")])
 def test_a_breakdown_that_another_host_does_not_have_is_told_with_the_reason(by: BreakdownColumn, said: str) -> None:
     tables = replace(far_run(), conditions={**far_run().conditions, "meters": {"tier": "none", "exact": []}})
-    assert said in not_apart(summarize(tables, by=by))
+    assert said in breakdown_not_metered(summarize(tables, by=by))

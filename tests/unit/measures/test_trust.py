@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from loadgo.documents.trust_line import trust_line
 from loadgo.measures.audit import Loss
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_evidence import evidence_of
@@ -39,7 +38,7 @@ def good() -> RunFacts:
 def test_the_word_follows_from_warnings_and_doubts(
     evidence: Evidence, is_warned: bool, is_low: bool, line: str
 ) -> None:
-    assert trust_in_words(evidence, is_warned=is_warned, is_low=is_low) == line
+    assert trust_in_words(evidence, is_warned=is_warned, is_low=is_low) == f"Trust: {line}"
 
 
 @pytest.mark.parametrize(
@@ -59,12 +58,12 @@ def test_where_a_part_of_the_answer_cannot_be_told_the_trust_is_in_the_data(
 ) -> None:
     """`Trust: high` below `cannot tell` read as if the answer were sure."""
     evidence, untold = Evidence(against, ("nothing lost",), A_MODEL), effect_on(["CPU"])
-    shown = trust_line(trust_in_words(evidence, is_warned=is_warned, untold=untold))
+    shown = trust_in_words(evidence, is_warned=is_warned, untold=untold)
     assert shown.startswith(f"Trust in the data: {line}")
     assert shown.endswith(f" {A_MODEL}.")
-    assert trust_line(trust_in_words(evidence, is_warned=is_warned)).startswith("Trust: ")
+    assert trust_in_words(evidence, is_warned=is_warned).startswith("Trust: ")
     assert effect_on([]) == ""
-    alone = trust_line(trust_in_words(Evidence(), is_warned=False, untold=untold))
+    alone = trust_in_words(Evidence(), is_warned=False, untold=untold)
     assert alone == "Trust in the data: high. They cannot tell whether B changes CPU."
 
 
@@ -95,7 +94,7 @@ def test_lines_without_an_answer_lower_the_trust(good: RunFacts) -> None:
     (doubt,) = evidence_of([some]).against
     assert doubt == "51 of 1,000 lines had no answer"
     assert evidence_of([some, replace(some, sent=200, unanswered=1)]).against == ("52 of 1,200 lines had no answer",)
-    assert trust_in_words(evidence_of([some]), is_warned=False).startswith(f"moderate: {doubt}. ")
+    assert trust_in_words(evidence_of([some]), is_warned=False).startswith(f"Trust: moderate: {doubt}. ")
 
 
 def test_a_machine_that_was_fitted_to_other_numbers_of_users_is_doubted(good: RunFacts) -> None:

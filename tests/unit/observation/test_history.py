@@ -6,7 +6,8 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, Refused
+from loadgo.observation import command_limit
 from loadgo.observation.history import HistoryLine, pauses, sittings
 from loadgo.observation.program_names import typed_name
 from support.accounting_records import EPOCH_S, made_day, written_accounting, written_history
@@ -86,6 +87,12 @@ def test_accounting_takes_its_think_times_from_a_history(tmp_path: Path) -> None
     assert both.think is not None
     assert f'think   = "{both.think.law}"' in both.text
     assert [(row.command, row.count) for row in both.commands] == [(row.command, row.count) for row in alone.commands]
+
+
+def test_more_lines_than_memory_holds_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_limit, "MOST_LOGGED_COMMANDS", 30)
+    with pytest.raises(Refused, match="more than 30 commands are too many at once: give a part of the log"):
+        loadgo.observe(written_history(tmp_path / "history"))
 
 
 def test_sources_of_the_wrong_kind_are_refused(tmp_path: Path) -> None:

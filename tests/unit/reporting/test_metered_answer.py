@@ -51,5 +51,5 @@ def test_a_metered_command_that_waited_for_a_processor_lowers_the_trust() -> Non
         )
         return run_trust(metered, is_warned=False)
 
-    assert trust_with(0.05 * took_ns).startswith("high.")
-    assert trust_with(0.5 * took_ns).startswith("moderate: the command waited ")
+    assert trust_with(0.05 * took_ns).startswith("Trust: high.")
+    assert trust_with(0.5 * took_ns).startswith("Trust: moderate: the command waited ")

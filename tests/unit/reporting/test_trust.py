@@ -23,26 +23,26 @@ def with_other_work(summary: Summary, share: float) -> Summary:
 
 def test_a_run_that_nothing_disturbed_is_believed(good: Summary) -> None:
     line = run_trust(with_other_work(good, 0.01), is_warned=False)
-    assert line.startswith("high. Lines were typed on time (")
+    assert line.startswith("Trust: high. Lines were typed on time (")
     assert line.endswith("no record lost; the host was quiet.")
 
 
 def test_a_little_other_work_makes_the_trust_moderate_and_is_told(good: Summary) -> None:
     line = run_trust(with_other_work(good, 0.07), is_warned=False)
     assert line.startswith(
-        "moderate: other programs had 7.0 % of the processors' time. What holds: lines were typed on time ("
+        "Trust: moderate: other programs had 7.0 % of the processors' time. What holds: lines were typed on time ("
     )
     assert "the host was quiet" not in line
 
 
 def test_under_a_warning_the_trust_is_low_and_what_holds_is_said(good: Summary) -> None:
     line = run_trust(with_other_work(good, 0.6), is_warned=True)
-    assert line.startswith("low: the warnings above say why. What holds: lines were typed on time (")
+    assert line.startswith("Trust: low: the warnings above say why. What holds: lines were typed on time (")
 
 
 def test_a_run_without_intervals_is_not_believed_as_a_long_one_is() -> None:
     line = run_trust(summarize(run_of([interaction(user, 2, 1) for user in range(1, 4)])), is_warned=False)
-    assert line.startswith("moderate: ")
+    assert line.startswith("Trust: moderate: ")
     assert "the run is too short for intervals" in line
 
 
@@ -52,5 +52,5 @@ def test_what_was_not_measured_has_no_trust() -> None:
 
 def test_a_metering_says_how_exact_its_account_is() -> None:
     line = run_trust(summarize(metered_alone(), phases="all"), is_warned=False)
-    assert line.startswith("high. The categories are ")
+    assert line.startswith("Trust: high. The categories are ")
     assert line.endswith("no record lost.")

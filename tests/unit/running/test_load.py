@@ -5,7 +5,7 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.cli.option_names import with_option_names
+from loadgo.cli.output import with_option_names
 from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from support.small_machine import laid
 

@@ -12,10 +12,9 @@ from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.basis import apportion_users
 from loadgo.sizing.models.demands import Demand, demands_of, saturation_users
 from loadgo.sizing.models.extrapolation import ModelFigures
-from loadgo.sizing.models.models import MOST_MISS_RATIO, Models, models_of
-from loadgo.theory.networks import Class as Population
-from loadgo.theory.networks import Station
-from loadgo.theory.populations import populations
+from loadgo.sizing.models.models import MOST_RESPONSE_MISS, Models, models_of
+from loadgo.theory.populations import Class as Population
+from loadgo.theory.populations import Station, populations
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import (
     BUSY,
@@ -212,10 +211,12 @@ def test_a_model_that_misses_a_measured_point_by_far_is_not_drawn_and_tells_no_c
     assert found is not None
     assert found.mean_values is not None
     assert found.mean_values.wrong
-    assert found.mean_values.response_ratio > MOST_MISS_RATIO
+    assert found.mean_values.largest_response_miss > MOST_RESPONSE_MISS
     assert (found.drawn, found.drawn_bounds) == ((), ())
     (note,) = [note for note in found.notes if note.startswith("The mean values and the bounds are not drawn")]
-    assert f"with 1 user the model's mean response is {digits(found.mean_values.response_ratio)} times" in note
+    assert (
+        f"with 1 user the model's mean response is {digits(1 + found.mean_values.largest_response_miss)} times" in note
+    )
     capacity = capacity_of([alone, crowded])
     assert {row["what"] for row in model_curve(capacity, lambda at: at.throughput)} == set()
     assert rows_by_name(table_titled(capacity, "Capacity by"))["mean values"][0] == NOT_MEASURED

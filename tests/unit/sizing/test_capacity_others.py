@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables
-from loadgo.sizing.answer import AnswerContext, answer_of, first_saturation
+from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.curve import LoadPoint
+from loadgo.sizing.limiting import first_saturation
 from loadgo.sizing.models.models import Models, models_of
 from loadgo.sizing.near_line import find_crossing, quiet_crossing
 from loadgo.sizing.neighbours import busy_warning, neighbours_in_words, neighbours_of

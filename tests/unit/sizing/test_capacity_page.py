@@ -21,9 +21,8 @@ from loadgo.sizing.pictures import capacity_pictures
 from loadgo.sizing.results import Capacity, Neighbours
 from loadgo.sizing.site import prepare_site
 from loadgo.sizing.tables import has_value, slow_heading, value_cell
-from loadgo.theory.networks import Class as Population
-from loadgo.theory.networks import Station
-from loadgo.theory.populations import populations
+from loadgo.theory.populations import Class as Population
+from loadgo.theory.populations import Station, populations
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import BUSY, MEAN, P90, SERVERS, exact, exacts, mixed
 
@@ -284,8 +283,8 @@ def test_the_first_lines_have_the_settings_of_the_search(mix: Capacity) -> None:
 
 def test_the_first_screen_says_what_the_interval_is_and_whether_to_believe_it(made: Capacity) -> None:
     assert capacity_document(made).trust == (
-        "high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 trials "
-        "are valid and steady; the machine is simulated, so nothing else ran. This is a simulation: "
+        "Trust: high. The 95 % interval is 33 to 35 users: in 95 of 100 such searches it holds the true number. All 12 "
+        "trials are valid and steady; the machine is simulated, so nothing else ran. This is a simulation: "
         "no real machine was measured."
     )
     for form in ("text", "md", "html"):
@@ -304,18 +303,21 @@ def test_a_picture_says_what_the_interval_is_and_whether_to_believe_it(made: Cap
 @pytest.mark.parametrize(
     ("changes", "trust"),
     [
-        ({"interval": (34, 34)}, "high. The 95 % interval is 34 users alone: in 95 of 100 such searches it holds"),
+        (
+            {"interval": (34, 34)},
+            "Trust: high. The 95 % interval is 34 users alone: in 95 of 100 such searches it holds",
+        ),
         (
             {"on": "here", "neighbours": Neighbours(0.06, 0.01, 0.08)},
-            "moderate: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval is 33 to ",
+            "Trust: moderate: other programs took up to 8.0 % of the processors' time in a trial. The 95 % interval ",
         ),
-        ({"on": "ssh://far"}, "moderate: what other programs took of the host was not measured. The 95 %"),
+        ({"on": "ssh://far"}, "Trust: moderate: what other programs took of the host was not measured. The 95 %"),
         (
             {"confidence": 0.8},
-            "moderate: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 ",
+            "Trust: moderate: the confidence is 80 %, not 95 %. The 80 % interval is 33 to 35 users: in 80 ",
         ),
-        ({"confidence": 0.0}, "low: the ends are only more likely than not. All 12 trials are valid"),
-        ({"end": "stopped"}, "low: the warnings above say why. The 95 % interval is 33 to 35 users"),
+        ({"confidence": 0.0}, "Trust: low: the ends are only more likely than not. All 12 trials are valid"),
+        ({"end": "stopped"}, "Trust: low: the warnings above say why. The 95 % interval is 33 to 35 users"),
         ({"interval": None}, ""),
     ],
 )
@@ -332,7 +334,7 @@ def test_a_trial_that_ended_early_on_purpose_lowers_no_trust(made: Capacity, rea
     most = replace(made.points[-1], steady=False, steady_why=reason)
     trust = capacity_document(replace(made, points=(*made.points[:-1], most))).trust
     assert ("the response times had not settled" in trust) == is_doubt
-    assert trust.startswith("moderate" if is_doubt else "high")
+    assert trust.startswith("Trust: moderate" if is_doubt else "Trust: high")
 
 
 def test_lines_without_an_answer_within_the_capacity_lower_the_trust(made: Capacity) -> None:
@@ -342,7 +344,7 @@ def test_lines_without_an_answer_within_the_capacity_lower_the_trust(made: Capac
     points = tuple(replace(point, unanswered=3) for point in made.points)
     contained = [point for point in points if point.users <= answer]
     trust = capacity_document(replace(made, points=points)).trust
-    assert trust.startswith("moderate: ")
+    assert trust.startswith("Trust: moderate: ")
     assert trust.count("lines had no answer") == len(contained) > 0
 
 

@@ -17,8 +17,9 @@ from loadgo.sizing.standing import target_standing
 from loadgo.sizing.steady_state import steadiness
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import BatchSums, CapacityTrial
-from loadgo.theory.networks import Class, Station, mean_values
+from loadgo.theory.populations import Class, Station
 from support.made_trials import made_trial, mean_trial
+from support.networks import mean_values
 
 Shares = Callable[[int], float]
 

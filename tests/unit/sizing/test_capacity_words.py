@@ -8,7 +8,7 @@ from loadgo.running.prepared import RunSettings
 from loadgo.sizing import trial_log
 from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.capacity import assemble_capacity, search_goal
-from loadgo.sizing.chart_data import missing_in_words, response_curve
+from loadgo.sizing.chart_data import missing_in_words, model_curve, response_curve
 from loadgo.sizing.document import capacity_document
 from loadgo.sizing.fit_doubt import FitDoubt
 from loadgo.sizing.limiting import limiting_resource
@@ -22,6 +22,7 @@ from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
 from loadgo.sizing.tables import standing_cell
 from loadgo.sizing.targets import parse_targets
 from loadgo.sizing.trials import CapacityTrial
+from loadgo.sizing.validity import Invalidity
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exact, exacts
 from support.made_knobs import made_knob_capacity
@@ -93,14 +94,15 @@ def test_where_the_driver_was_late_another_machine_is_advised_and_the_trust_is_n
     assert capacity.in_words.endswith(LATE_DRIVER_REMEDY)
     assert capacity.narrowing is None
     trust = capacity_document(capacity).trust
-    assert trust.startswith("moderate: with ")
+    assert trust.startswith("Trust: moderate: with ")
     assert "no trial was valid" in trust
     assert "All " not in trust
 
 
 def test_more_trials_are_not_advised_where_they_would_not_help() -> None:
     held = Undecided(15, None, "", 0.95)
-    late, lost = made_trial(25, 40, 0.0, 1, why=LATE), made_trial(25, 40, 0.0, 1, why="5 records were lost of 40")
+    late = made_trial(25, 40, 0.0, 1, why=LATE)
+    lost = replace(late, invalidity=Invalidity("5 records were lost of 40"))
     assert remedy_of(held, [late], None) == LATE_DRIVER_REMEDY
     assert remedy_of(held, [late, lost], None) == ""
     assert remedy_of(replace(held, high=20), [late], None) == ""
@@ -134,13 +136,14 @@ def test_a_model_that_misses_what_was_measured_is_not_drawn() -> None:
     names = {point["what"] for point in response_curve(capacity, 1.0)}
     assert "scalability law" in names
     models = tuple(
-        replace(model, response_miss=replace(model.response_miss, response=-0.64))
+        replace(model, response_miss=replace(model.response_miss, response=0.64))
         if model.name == "scalability law" and model.response_miss
         else model
         for model in capacity.models.models
     )
     wrong = replace(capacity, models=replace(capacity.models, scalability=models[-1]))
     assert {point["what"] for point in response_curve(wrong, 1.0)} == names - {"scalability law"}
+    assert {point["what"] for point in model_curve(wrong, lambda at: at.throughput)} == names - {"scalability law"}
     assert missing_in_words(wrong) == "The curve of scalability law is left out: it misses a measured mean by 64 %."
 
 

@@ -267,7 +267,7 @@ def test_recommended_files_tell_the_date_the_trust_other_work_and_what_was_added
     for file in answered.recommended:
         comments = [line for line in file.content.splitlines() if line.startswith("#")]
         assert re.match(r"# loadgo capacity, \d{4}-\d\d-\d\d: 60 users", comments[0])
-        assert "# Trust: " + knob_trust(answered, is_warned=False) in comments
+        assert "# " + knob_trust(answered, is_warned=False) in comments
         assert "# Other work was not measured in a trial." in comments
         assert "# Taken is the end of the 95 % interval on the side of the values that met the targets." in comments
         before, _, _ = file.content.partition(f"{200 + ACCOUNT_TASKS}\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from loadgo.sweeping.folder import POINTS_FOLDER, batch_path
 from loadgo.sweeping.plan import BatchTask
-from loadgo.sweeping.writing import BatchWriter
+from loadgo.sweeping.sweep import BatchWriter
 
 
 def task(number: int) -> BatchTask:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from loadgo.theory.job_bounds import job_bounds
-from loadgo.theory.networks import Class, Station
-from loadgo.theory.populations import populations
+from loadgo.theory.populations import Class, Station, populations
 
 SLACK = 1 + 1e-12
 

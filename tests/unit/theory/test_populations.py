@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loadgo.theory import networks, queueing
-from loadgo.theory.networks import Class, Station
-from loadgo.theory.populations import populations
+from loadgo.theory import queueing
+from loadgo.theory.populations import Class, Station, populations
+from support import networks
 
 DIGITS = 1e-13
 

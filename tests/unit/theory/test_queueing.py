@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from loadgo.theory import networks, queueing
-from loadgo.theory.networks import Class, Station
+from loadgo.theory import queueing
+from loadgo.theory.populations import Class, Station
+from support import networks, queues
 
 EXACT = 2e-14
 """Relative: fifteen digits, and the last one rounded."""
@@ -16,9 +17,9 @@ def near(value: float) -> object:
 
 
 def test_mm1_at_eight_tenths_is_four_customers_and_five_services() -> None:
-    queue = queueing.mm1(0.8, 1.0)
+    queue = queues.mm1(0.8, 1.0)
     assert (queue.queue, queue.response_s, queue.utilisation) == (near(4.0), near(5.0), 0.8)
-    assert queueing.mm1_quantile(0.8, 1.0, 0.95) == pytest.approx(14.97866136777, rel=1e-12)
+    assert queues.mm1_quantile(0.8, 1.0, 0.95) == pytest.approx(14.97866136777, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -32,31 +33,31 @@ def test_mm1_at_eight_tenths_is_four_customers_and_five_services() -> None:
 def test_mmc_has_the_printed_chances_of_loss_and_wait(
     servers: int, offered: float, lost: float | None, wait: float
 ) -> None:
-    assert lost is None or queueing.erlang_b(servers, offered) == near(lost)
-    assert queueing.erlang_c(servers, offered) == near(wait)
+    assert lost is None or queues.erlang_b(servers, offered) == near(lost)
+    assert queues.erlang_c(servers, offered) == near(wait)
 
 
 def test_mmc_has_the_printed_waits_and_numbers() -> None:
-    assert queueing.mmc(1.6, 1.0, 2).waiting_s == near(1.77777777777778)
-    assert queueing.mmc(7.0, 1.0, 8).waiting_s == near(0.635316017536429)
-    assert queueing.mmc(7.0, 1.0, 8).queue == near(11.447212122755)
-    assert queueing.mmc(15.0, 1.0, 16).queue == near(25.9511394162961)
+    assert queues.mmc(1.6, 1.0, 2).waiting_s == near(1.77777777777778)
+    assert queues.mmc(7.0, 1.0, 8).waiting_s == near(0.635316017536429)
+    assert queues.mmc(7.0, 1.0, 8).queue == near(11.447212122755)
+    assert queues.mmc(15.0, 1.0, 16).queue == near(25.9511394162961)
 
 
 def test_a_finite_room_turns_away_the_printed_share() -> None:
-    assert queueing.mm1_full(0.9, 1.0, 5) == near(0.126022549988369)
+    assert queues.mm1_full(0.9, 1.0, 5) == near(0.126022549988369)
 
 
 @pytest.mark.parametrize(("scv", "waits"), [(0.0, 2.0), (0.5, 3.0), (1.0, 4.0), (4.0, 10.0)])
 def test_mg1_waits_by_the_variation_of_its_service(scv: float, waits: float) -> None:
-    assert queueing.mg1(0.8, 1.0, scv).waiting_s == near(waits)
-    assert queueing.mg1_sharing(0.8, 1.0).response_s == near(5.0)
+    assert queues.mg1(0.8, 1.0, scv).waiting_s == near(waits)
+    assert queues.mg1_sharing(0.8, 1.0).response_s == near(5.0)
 
 
 def test_priorities_have_the_printed_responses() -> None:
-    first, second = queueing.mm1_priorities([0.3, 0.5], 1.0, preemptive=True)
+    first, second = queues.mm1_priorities([0.3, 0.5], 1.0, preemptive=True)
     assert (first, second) == (near(1.42857142857143), near(7.14285714285714))
-    first, second = queueing.mm1_priorities([0.3, 0.5], 1.0, preemptive=False)
+    first, second = queues.mm1_priorities([0.3, 0.5], 1.0, preemptive=False)
     assert (first, second) == (near(2.14285714285714), near(6.71428571428571))
 
 
@@ -80,14 +81,14 @@ def test_the_repairman_has_the_printed_figures_by_two_roads(
 
 
 def test_a_constant_service_at_ctss_answers_ten_and_nineteen_users_as_printed() -> None:
-    ten = queueing.mg1_finite(10, 10.0, 0.157, queueing.constant(0.157))
-    nineteen = queueing.mg1_finite(19, 10.0, 0.157, queueing.constant(0.157))
+    ten = queues.mg1_finite(10, 10.0, 0.157, queues.constant(0.157))
+    nineteen = queues.mg1_finite(19, 10.0, 0.157, queues.constant(0.157))
     assert (round(ten.response_s, 4), round(nineteen.response_s, 4)) == (0.1696, 0.1869)
-    assert queueing.mg1_finite(60, 10.0, 0.157, queueing.constant(0.157)).response_s == pytest.approx(0.602, rel=0.003)
+    assert queues.mg1_finite(60, 10.0, 0.157, queues.constant(0.157)).response_s == pytest.approx(0.602, rel=0.003)
 
 
 def test_an_exponential_service_makes_a_finite_source_a_repairman() -> None:
-    taken = queueing.mg1_finite(60, 10.0, 0.157, queueing.exponential(0.157))
+    taken = queues.mg1_finite(60, 10.0, 0.157, queues.exponential(0.157))
     assert taken.throughput == near(5.53278522419172)
     assert taken.response_s == pytest.approx(0.844447700166299, rel=1e-12)
     assert queueing.repairman(60, 10.0, 0.157).response_s == pytest.approx(taken.response_s, rel=1e-12)
@@ -142,12 +143,12 @@ def test_every_network_keeps_the_operational_laws_and_its_bounds() -> None:
     for station in stations:
         visited = network.stations[station.name]
         busy = sum(
-            queueing.utilisation_law(x, d, station.servers)
+            queues.utilisation_law(x, d, station.servers)
             for x, d in zip(network.throughput, station.demands_s, strict=True)
         )
         assert visited.utilisation == near(busy)
         for rate, time_s, length in zip(network.throughput, visited.response_s, visited.queue, strict=True):
-            assert queueing.little(rate, time_s) == pytest.approx(length)
+            assert queues.little(rate, time_s) == pytest.approx(length)
     for index, one in enumerate(classes[:2]):
         there = sum(visited.queue[index] for visited in network.stations.values())
         assert there + network.throughput[index] * one.think_s == pytest.approx(one.users)
@@ -166,9 +167,9 @@ def test_the_saturation_point_is_where_the_bounds_cross() -> None:
 
 
 def test_switching_takes_its_part_of_what_round_robin_can_do() -> None:
-    assert queueing.round_robin_saturation(2, 2.0, 0.3, 0.1, 0.0) == near(2 / 0.6)
-    assert queueing.round_robin_saturation(1, 1.0, 0.3, 1e9, 0.1) == near(2.5)
-    assert queueing.round_robin_saturation(1, 1.0, 0.3, 0.03, 0.001) == near(
+    assert queues.round_robin_saturation(2, 2.0, 0.3, 0.1, 0.0) == near(2 / 0.6)
+    assert queues.round_robin_saturation(1, 1.0, 0.3, 1e9, 0.1) == near(2.5)
+    assert queues.round_robin_saturation(1, 1.0, 0.3, 0.03, 0.001) == near(
         1 / (0.3 + 0.001 / (1 - 2.718281828459045**-0.1))
     )
 
@@ -185,9 +186,9 @@ def test_a_flow_equivalent_server_is_the_station_that_it_stands_for() -> None:
 
 def test_an_overloaded_queue_and_an_empty_network_say_so() -> None:
     with pytest.raises(ValueError, match="grows without end"):
-        queueing.mm1(1.1, 1.0)
+        queues.mm1(1.1, 1.0)
     with pytest.raises(ValueError, match="grows without end"):
-        queueing.mmc(4.0, 1.0, 4)
+        queues.mmc(4.0, 1.0, 4)
     with pytest.raises(ValueError, match="no station gives any service"):
         networks.mean_values([Class("a", 1, 1.0)], [Station("processor", (0.0,))])
     with pytest.raises(ValueError, match="too many"):

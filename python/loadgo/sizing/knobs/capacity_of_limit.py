@@ -9,10 +9,11 @@ from loadgo.running.folders import check_out, failed_runs_named
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
+from loadgo.running.run import texts_of
 from loadgo.sizing.knobs.find import find_knob, knob_search
 from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.mix import check_seed, script_or_mix_of
-from loadgo.sizing.options import SearchOptions, texts_of, trial_lengths_on_host
+from loadgo.sizing.options import SearchOptions, trial_lengths_on_host
 from loadgo.sizing.results import ReportProgress
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loadgo.documents.trust_line import trust_line
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, share
 from loadgo.sizing.document import STOPPED_WARNING
@@ -26,7 +25,7 @@ def trust_lines(answered: KnobCapacity) -> list[str]:
     others = (
         "was not measured" if neighbours is None else f"took up to {share(neighbours.most)} of the processors' time"
     )
-    trust = trust_line(knob_trust(answered, is_warned=bool(doubts)))
+    trust = knob_trust(answered, is_warned=bool(doubts))
     return [*(f"Warning: {doubt}" for doubt in doubts), trust, f"Other work {others} in a trial."]
 
 

@@ -15,9 +15,8 @@ from typing import Literal
 from loadgo.sizing.curve import ClassFigures, LoadPoint, MixClass
 from loadgo.sizing.models.demands import Demand, demands_of
 from loadgo.theory.job_bounds import JobBounds, job_bounds
-from loadgo.theory.networks import Class as Population
-from loadgo.theory.networks import Station
-from loadgo.theory.populations import Populations, populations
+from loadgo.theory.populations import Class as Population
+from loadgo.theory.populations import Populations, Station, populations
 
 QUIET_UTILISATION_SHARE = 0.7
 """The delay is estimated from points whose busiest resource is less busy than this: queues add little there."""

@@ -38,8 +38,8 @@ ModelName = Literal["mean values", "scalability law"]
 
 _Result = TypeVar("_Result")
 
-MOST_MISS_RATIO = 2.0
-"""A model whose mean response is farther off than by this factor, at a measured point, is not drawn."""
+MOST_RESPONSE_MISS = 0.5
+"""A model that misses a measured mean response by more than this share of it is not drawn, and tells no capacity."""
 
 _CURVE_STEPS = 60
 """Approximate number of points of a curve."""
@@ -74,14 +74,14 @@ class CapacityModel:
     """The errors at the point with the most users, of a model made without it; None if too few points are left."""
 
     @property
-    def response_ratio(self) -> float:
-        """The mean response over the measured one, where the error is largest; 1 without a response."""
-        return 1.0 + ((self.response_miss.response if self.response_miss else None) or 0.0)
+    def largest_response_miss(self) -> float:
+        """The largest relative error of the mean response at a well measured point; 0 without a response."""
+        return (self.response_miss.response if self.response_miss else None) or 0.0
 
     @property
     def wrong(self) -> bool:
         """Whether the model misses the mean response of a measured point by far."""
-        return not 1 / MOST_MISS_RATIO <= self.response_ratio <= MOST_MISS_RATIO
+        return abs(self.largest_response_miss) > MOST_RESPONSE_MISS
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,11 @@ class Models:
     def drawn(self) -> tuple[CapacityModel, ...]:
         """The models that give back the measured points, at least roughly."""
         return tuple(model for model in self.models if not model.wrong)
+
+    @property
+    def left_out(self) -> tuple[CapacityModel, ...]:
+        """The models that miss a measured point by far."""
+        return tuple(model for model in self.models if model.wrong)
 
     @property
     def drawn_bounds(self) -> tuple[JobBounds, ...]:
@@ -198,7 +203,9 @@ def _above_bounds_note(grid: Sequence[int], basis: ModelBasis, law: FittedLaw | 
 def _wrong_note(model: CapacityModel) -> str:
     """The sentence on a model that is not drawn."""
     users = people(model.response_miss.users) if model.response_miss else ""
-    miss = f"with {users} the model's mean response is {digits(model.response_ratio)} times the measured one"
+    miss = (
+        f"with {users} the model's mean response is {digits(1.0 + model.largest_response_miss)} times the measured one"
+    )
     if model.name == "scalability law":
         return f"The scalability law is not drawn, and tells no capacity: {miss}."
     return (

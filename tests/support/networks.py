@@ -1,15 +1,8 @@
-"""Closed queueing networks with several classes of user: exact mean values of product-form networks.
+"""Closed queueing networks with several classes of user, solved a second way: an oracle of curves and simulations.
 
-Product form (Baskett, Chandy, Muntz and Palacios 1975) holds for three kinds of stations:
-
-- infinite servers, such as think time or another delay;
-- processor sharing, with any distribution of service time;
-- first-come first-served queues whose exponential service is the same for all classes.
-
-A station with n users there serves min(n, servers) of them at once. The mean values equal those of exact mean-value
-analysis (Reiser and Lavenberg 1980). They are computed from normalising constants (Buzen 1973; Reiser and Kobayashi
-1975), whose terms are all positive, so nothing cancels. With many servers the recursion of mean values loses all
-digits.
+The networks are those of `loadgo.theory.populations`, and their normalising constants are the same. Here the stations
+are convolved with each other, in time proportional to the square of the number of populations. All terms are positive,
+so nothing cancels. With many servers the recursion of mean values loses all digits.
 """
 
 from __future__ import annotations
@@ -20,35 +13,10 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
-from numpy.typing import NDArray
-
-from loadgo.errors import BadArgument
-
-Constants = NDArray[np.longdouble]
-"""Normalising constants by the number of users of each class."""
+from loadgo.theory.populations import Class, Constants, Station
 
 _MOST_STATES = 20_000
 """Largest number of populations to compute. The work grows with its square. Chosen by hand."""
-
-
-@dataclass(frozen=True)
-class Station:
-    """A station of the network, where users are served."""
-
-    name: str
-    demands_s: tuple[float, ...]
-    """Service demand of an interaction of each class, all its visits together."""
-    servers: int = 1
-    """Number of users that are served at once, each at full speed."""
-
-
-@dataclass(frozen=True)
-class Class:
-    """A class of users: their number, and the mean time that each thinks."""
-
-    name: str
-    users: int
-    think_s: float
 
 
 @dataclass(frozen=True)
@@ -79,12 +47,12 @@ def mean_values(classes: Sequence[Class], stations: Sequence[Station]) -> MeanVa
     """
     shape = tuple(user_class.users + 1 for user_class in classes)
     if int(np.prod(shape)) > _MOST_STATES:
-        raise BadArgument(
+        raise ValueError(
             f"{int(np.prod(shape)):,} populations are too many for exact mean values: at most {_MOST_STATES:,}"
         )
     scale = max((demand for station in stations for demand in station.demands_s), default=0.0)
     if scale <= 0.0:
-        raise BadArgument("no station gives any service")
+        raise ValueError("no station gives any service")
     thinking = _delay_constants(shape, [user_class.think_s / scale for user_class in classes])
     parts = [
         _queue_constants(shape, [demand / scale for demand in station.demands_s], station.servers)
@@ -92,7 +60,7 @@ def mean_values(classes: Sequence[Class], stations: Sequence[Station]) -> MeanVa
     ]
     constants = reduce(_convolve, parts, thinking)
     if not np.isfinite(constants).all() or constants[tuple(n - 1 for n in shape)] == 0.0:
-        raise BadArgument("the constants of this network exceed the range of floating-point numbers: use fewer users")
+        raise ValueError("the constants of this network exceed the range of floating-point numbers: use fewer users")
     throughput = tuple(_class_throughput(constants, index) / scale for index in range(len(classes)))
     values_by_station = {}
     for index, station in enumerate(stations):
