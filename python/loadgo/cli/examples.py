@@ -26,10 +26,6 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "observe": (
         ("this host's sessions, as root", "loadgo observe --for 2h -o monday.toml"),
         ("from process accounting", "loadgo observe --from /var/log/account/pacct -o monday.toml"),
-        (
-            "with keystrokes' times",
-            "loadgo observe --from pacct --think-from /var/log/sudo-io -o monday.toml",
-        ),
     ),
     "completions": (
         ("for bash: then `. ./complete.sh`", "loadgo completions bash -o complete.sh"),
