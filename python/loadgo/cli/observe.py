@@ -43,12 +43,17 @@ def observe(
     duration: Annotated[
         str | None,
         typer.Option(
-            "--for", help="Without records: observe the sessions of this host so long (10min, 2h), or until Ctrl-C."
+            "--for",
+            help="Without records: the time for which this host's sessions are observed (10min, 2h); Ctrl-C ends it.",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The script to write; - is the standard output, without the report."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="The script to write, by default observed.toml; - is the standard output, without the report.",
+        ),
     ] = None,
     think_from: Annotated[
         list[Path] | None,

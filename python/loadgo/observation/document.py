@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import ceil
+from shlex import quote
+
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
@@ -36,7 +39,9 @@ FEWEST_SESSIONS = 10
 _COARSE_SHARE = 0.1
 """Processor time that rounding may have hidden is a reason for doubt from this share on."""
 _FIGURE_CHARS = 32
-_CPU_RANGE = "CPU is a mean: from the time that was counted to that with all that rounding down may hide."
+_LEAST_MAX_USERS = 40
+"""The least `--max-users` of the search for a capacity that the report names."""
+_CPU_RANGE = "CPU is a mean: first the time that was counted, then that with all that rounding down may hide."
 _CPU_MEAN = "CPU, faults and bytes are means of a command with all its processes."
 
 _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
@@ -52,8 +57,8 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 
 JSON_KEYS: Keys = {
     Observation: (
-        "path name sources people sessions span_s division groups commands think typing hours known notes "
-        "warnings is_stopped"
+        "path name sources people sessions span_s equivalent_users division groups commands think typing hours known "
+        "notes warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
@@ -88,7 +93,7 @@ def observation_document(observation: Observation) -> Document:
             *([_hour_table(observation.hours)] if observation.hours else []),
             _known_table(observation),
         ),
-        notes=tuple(("Left out", text) for text in observation.notes),
+        notes=(*(("Left out", text) for text in observation.notes), *_next_notes(observation)),
     )
 
 
@@ -96,8 +101,6 @@ def _answer(observation: Observation) -> str:
     think = observation.think
     if think is None:
         thinking = "Think times are not known."
-    elif len(think.law) < _FIGURE_CHARS:
-        thinking = f"Think time: {think.law}, from {counted(think.measured, 'pause')}."
     else:
         thinking = f"Think time: {duration(think.mean_ns)} on average, from {counted(think.measured, 'pause')}."
     place = (
@@ -106,7 +109,29 @@ def _answer(observation: Observation) -> str:
     return (
         f"{place} It is made from {counted(_commands(observation), 'command')} of {people(observation.people)} in "
         f"{counted(observation.sessions, 'session')} over {seconds(observation.span_s)}, in {observation.division}. "
-        f"{thinking}"
+        f"{thinking}{_equivalent(observation)}"
+    )
+
+
+def _equivalent(observation: Observation) -> str:
+    """A sentence on how many users of the script are as busy, if that is known."""
+    users = observation.equivalent_users
+    return "" if users is None else f" {digits(users)} users of the script type as many commands in this time."
+
+
+def _next_notes(observation: Observation) -> tuple[tuple[str, str], ...]:
+    """The command that finds how many such users a host holds, for a script that loads it as people did."""
+    users = observation.equivalent_users
+    if observation.path is None or users is None or _hidden_share(observation) is None:
+        return ()
+    most_users = max(_LEAST_MAX_USERS, 2 * ceil(users))
+    script = plain(quote(str(observation.path)))
+    return (
+        (
+            "Next",
+            f"`loadgo capacity {script} --target 'p90 < 2s' --max-users {most_users}` finds how many users of the "
+            "script this host holds.",
+        ),
     )
 
 
@@ -129,7 +154,7 @@ def _trust(observation: Observation) -> str:
         against.append(f"{counted(observation.sessions, 'session')} may not be like others")
     hidden = _hidden_share(observation)
     if hidden is None:
-        against.append("processor times are not known")
+        against.append("processor times are not known, so that the script uses next to none")
     elif _is_live(observation):
         grounds.append("the kernel measured the processor time of each process")
     elif hidden > _COARSE_SHARE:
@@ -193,8 +218,15 @@ def _command_table(observation: Observation) -> Table:
     return Table(
         "Commands",
         columns,
-        foot=f"{_CPU_MEAN if _is_live(observation) else _CPU_RANGE}{of_class}",
+        foot=f"{_cpu_foot(observation)}{of_class}".strip(),
     )
+
+
+def _cpu_foot(observation: Observation) -> str:
+    """A sentence on the processor times of the commands; none if they are not known."""
+    if all(row.cpu_ns is None for row in observation.commands):
+        return ""
+    return _CPU_MEAN if _is_live(observation) else _CPU_RANGE
 
 
 def _byte_columns(observation: Observation) -> tuple[Column, ...]:

@@ -64,6 +64,10 @@ def material_of_records(
     think, typing, hours = think_times(think_logs), typing_times(think_logs), hours_of_day(observed.sessions)
     return Material(
         sessions=observed.sessions,
+        span_s=float(
+            max(session.ended_s for session in observed.sessions)
+            - min(session.began_s for session in observed.sessions)
+        ),
         sources=_source_rows(read, think_read),
         think=think,
         typing=typing,

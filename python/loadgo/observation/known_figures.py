@@ -176,7 +176,11 @@ def _other_figures(source: str, hours: Sequence[HourOfDay]) -> tuple[KnownFigure
 def _hours_figure(source: str, hours: Sequence[HourOfDay]) -> KnownFigure:
     """The busiest hour, and how a run has as many sessions."""
     if not hours:
-        return KnownFigure("sessions by hour", "", "`run --arrivals` and `--users` say how many there are")
+        return KnownFigure(
+            "sessions by hour",
+            "",
+            "it takes dates of two hours or more; `run --users` or `--arrivals` sets how many users there are",
+        )
     whole = [row for row in hours if row.observed_hours >= 1]  # a part begins or ends with a session, always
     busiest = max(whole, key=lambda row: row.begun_per_hour)
     if not busiest.begun_per_hour:
@@ -185,6 +189,6 @@ def _hours_figure(source: str, hours: Sequence[HourOfDay]) -> KnownFigure:
     return KnownFigure(
         "sessions by hour",
         source,
-        f"not in the script, since a run has one rate; the busiest hour is {busiest.hour:02d}:00, with "
+        f"not in the script, since a run has one rate; most begin at {busiest.hour:02d}:00, with "
         f"{digits(busiest.open_at_once)} open at once: `run --arrivals '{rate}/h'`",
     )

@@ -106,6 +106,7 @@ def material_of_sessions(
     source = SourceRead("live observation", len(watched.lines), left_out, "commands and think times")
     return Material(
         sessions=sessions,
+        span_s=watched.length_s,
         sources=(source, *think_sources),
         think=think,
         typing=typing,

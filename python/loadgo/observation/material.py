@@ -53,6 +53,8 @@ class Material:
     """The sessions of an observation, and sentences on what is in none."""
 
     sessions: tuple[ObservedSession, ...]
+    span_s: float
+    """Length of a live observation; of records, the time from the first beginning to the last end."""
     sources: tuple[SourceRead, ...]
     think: ThinkTimes | None
     typing: TypingTimes | None

@@ -16,7 +16,7 @@ from loadgo.observation.material import ChosenPeople, Material
 from loadgo.observation.program_names import NamesKept
 from loadgo.observation.results import Observation
 from loadgo.observation.script_text import script_text
-from loadgo.observation.workload import observed_commands, user_groups
+from loadgo.observation.workload import equivalent_users, observed_commands, user_groups
 from loadgo.running.prepared import line_count
 from loadgo.running.record import check_free, write_private
 
@@ -104,6 +104,8 @@ def _check(sources: Sequence[object], length_s: float | None, names: str) -> Non
 def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> Observation:
     sessions = material.sessions
     division = divide(sessions)
+    groups = user_groups(division.classes)
+    commands = observed_commands(division.classes, material.rounded_steps)
     observation = Observation(
         text="",
         path=path,
@@ -111,10 +113,11 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
         sources=material.sources,
         people=len({session.person for session in sessions}),
         sessions=len(sessions),
-        span_s=float(max(session.ended_s for session in sessions) - min(session.began_s for session in sessions)),
-        groups=user_groups(division.classes),
+        span_s=material.span_s,
+        equivalent_users=equivalent_users(groups, commands, material.think, material.typing, material.span_s),
+        groups=groups,
         division=division.reason,
-        commands=observed_commands(division.classes, material.rounded_steps),
+        commands=commands,
         think=material.think,
         typing=material.typing,
         hours=material.hours,

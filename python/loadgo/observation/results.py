@@ -129,7 +129,9 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     people: int
     sessions: int
     span_s: float
-    """Time from the first beginning to the last end."""
+    """Length of a live observation; of records, the time from the first beginning to the last end."""
+    equivalent_users: float | None
+    """Number of users of the script who type as many commands in `span_s` as people typed; None without think times."""
     groups: tuple[UserGroup, ...]
     division: str
     """The reason for the classes."""

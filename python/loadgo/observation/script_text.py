@@ -11,7 +11,6 @@ from statistics import fmean
 import tomlkit
 
 from loadgo.notation.figures import counted, digits, duration, people, seconds, setting
-from loadgo.notation.file_shapes import schema_line
 from loadgo.notation.laws import amount, number
 from loadgo.observation.results import Observation, ObservedCommand, UserGroup
 
@@ -28,10 +27,12 @@ _NOT_IN_LIST_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def script_text(observation: Observation) -> str:
-    """The text of a script that types the observed commands as stand-ins."""
+    """The text of a script that types the observed commands as stand-ins.
+
+    It has no schema line, which would name the folder of this installation, and with it perhaps a person.
+    """
     return (
-        schema_line("script")
-        + "\n".join(
+        "\n".join(
             [
                 *_heading(observation),
                 f"name    = {_quoted(observation.name)}",
@@ -58,12 +59,17 @@ def _heading(observation: Observation) -> Iterator[str]:
     yield from _comments(
         f"Made by `loadgo observe` of {kinds}: {counted(commands, 'command')} in "
         f"{counted(observation.sessions, 'session')}, over {seconds(observation.span_s)}. Each line is a stand-in that "
-        "uses what a command used. Nobody's arguments, paths or texts are in this file."
+        f"uses what a command used.{_equivalent(observation)} Nobody's arguments, paths or texts are in this file."
     )
     for figure in observation.known:
         source = f"from {figure.source}" if figure.source else "NOT KNOWN"
         yield from _comments(f"- {figure.figure}: {source}; {figure.remark}.")
     yield ""
+
+
+def _equivalent(observation: Observation) -> str:
+    users = observation.equivalent_users
+    return "" if users is None else f" {digits(users)} users of this script type as many commands in this time."
 
 
 def _think_lines(observation: Observation) -> Iterator[str]:

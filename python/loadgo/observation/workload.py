@@ -10,7 +10,7 @@ import numpy as np
 from loadgo.observation.accounting import TICK_NS
 from loadgo.observation.classes import SessionClass
 from loadgo.observation.program_names import OTHER_NAME
-from loadgo.observation.results import ObservedCommand, UserGroup
+from loadgo.observation.results import ObservedCommand, ThinkTimes, TypingTimes, UserGroup
 from loadgo.observation.sessions import CommandUse
 from loadgo.observation.stand_in_jobs import stand_in_jobs
 from loadgo.observation.think_times import law_of_pauses
@@ -46,6 +46,27 @@ def observed_commands(classes: Sequence[SessionClass], rounded_steps: int) -> tu
     `rounded_steps` is the number of steps of 10 ms by which the time of a process may be too small.
     """
     return tuple(row for each_class in classes for row in _commands_of(each_class, rounded_steps))
+
+
+def equivalent_users(
+    groups: Sequence[UserGroup],
+    commands: Sequence[ObservedCommand],
+    think: ThinkTimes | None,
+    typing: TypingTimes | None,
+    span_s: float,
+) -> float | None:
+    """The number of users of the script who type as many commands in `span_s` as people typed.
+
+    By Little's law: commands a second times the mean time from one command of a user to the next. None without think
+    times, or if the records last no time.
+    """
+    if think is None or span_s <= 0:
+        return None
+    typing_ns = 0.0 if typing is None else typing.mean_ns
+    user_ns = sum(row.count * ((row.elapsed_ns or 0.0) + typing_ns) for row in commands)
+    for group in groups:
+        user_ns += group.commands * (think.mean_ns if group.think_mean_ns is None else group.think_mean_ns)
+    return user_ns / 1e9 / span_s
 
 
 def _commands_of(each_class: SessionClass, rounded_steps: int) -> list[ObservedCommand]:

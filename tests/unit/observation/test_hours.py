@@ -85,6 +85,6 @@ def test_the_busiest_hour_is_in_the_report_and_in_the_script(tmp_path: Path) -> 
     }
     report = " ".join(observation.report().split())
     assert "Sessions by hour" in report
-    assert "the busiest hour is 10:00" in report
+    assert "most begin at 10:00" in report
     assert "`run --arrivals '3/h'`" in report
     assert "# - sessions by hour: from audit log;" in observation.text

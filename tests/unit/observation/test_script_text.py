@@ -49,7 +49,8 @@ def test_a_script_has_each_class_with_its_commands_and_their_weights(tmp_path: P
     assert weights == {row.command: row.count for row in observation.commands if row.group == "heavy"}
     assert heavy["repeat"] == observation.groups[1].commands_per_session
     assert line_count(observation.text) > 0
-    assert observation.text.startswith("#:schema file://")
+    assert observation.text.startswith("# Made by `loadgo observe` of process accounting: ")
+    assert str(Path(loadgo.__file__).parent) not in observation.text
 
 
 def test_more_commands_than_a_class_may_have_are_one_called_other(tmp_path: Path) -> None:
