@@ -165,10 +165,7 @@ def observing_line(state: WatchState, length_s: float, width: int) -> str:
     parts = [
         (1, "observing"),
         (3, _bar(min(state.elapsed_s / length_s, 1.0))),
-        (
-            0,
-            (0, f"{counted(state.lines, 'line')} in {counted(state.sessions, 'session')}"),
-        ),
+        (0, f"{counted(state.lines, 'line')} in {counted(state.sessions, 'session')}"),
         (2, f"{state.open_sessions:,} open"),
         (0, f"{clock(max(length_s - state.elapsed_s, 0.0))} left, Ctrl-C ends it"),
     ]

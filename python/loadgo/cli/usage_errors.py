@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import typer
-from typer._click.exceptions import MissingParameter, NoSuchOption
+from typer._click.exceptions import MissingParameter, NoSuchOption, UsageError
 from typer.core import HAS_RICH, TyperArgument, TyperCommand, TyperOption
 
 from loadgo.cli.examples import with_examples
@@ -75,6 +75,7 @@ _EXCEPTIONS: dict[tuple[str, str], str] = {
     ("watch", "target"): _SHOWN,
     ("query", "run"): _DATA,
     ("record", "from_cast"): _DATA,
+    ("observe", "duration"): _MEASURING,
     ("observe", "sources"): _DATA,
     ("observe", "users"): _DATA,
 }
@@ -125,6 +126,7 @@ class PlainCommand(TyperCommand):
         """Reads the arguments. Raises `typer.BadParameter` for a value that makes no sense, or is missing."""
         _check_paths(args)
         _check_host(str(self.name), args)
+        typed = list(args)  # the parser takes the words out of its list
         try:
             return super().parse_args(ctx, args)
         except NoSuchOption as error:
@@ -136,6 +138,15 @@ class PlainCommand(TyperCommand):
         except typer.BadParameter as error:
             error.message = in_plain_words(error.message)
             raise
+        except UsageError as error:
+            error.message += self._repetition(typed)
+            raise
+
+    def _repetition(self, typed: list[str]) -> str:
+        """Advice on an argument too many behind an option that is given once for each value; empty without one."""
+        repeatable = [name for param in self.params if getattr(param, "multiple", False) for name in param.opts]
+        given = [name for name in repeatable if any(word.split("=")[0] == name for word in _own_words(typed))]
+        return f". Each value has an option of its own: {given[0]} A {given[0]} B" if given else ""
 
 
 def nearest_options(typed: str, options: Sequence[str]) -> list[str]:

@@ -148,10 +148,12 @@ def _think_figure(think: ThinkTimes | None, source: str) -> KnownFigure:
         return KnownFigure(
             "think times", "", "a history with times or a log of keystrokes has them (`--think-from`); or `run --think`"
         )
-    bound = ", with the response in them: an upper bound" if think.is_upper_bound else ""
-    with_typing = ", with the typing in them" if any(kind in source for kind in _WITH_TYPING) else ""
+    has_typing = any(kind in source for kind in _WITH_TYPING)
+    parts = [*(["response"] if think.is_upper_bound else []), *(["typing"] if has_typing else [])]
+    within = f", with the {' and the '.join(parts)} in them" if parts else ""
+    bound = ": an upper bound" if think.is_upper_bound else ""
     left_out = f"; {counted(think.absences, 'pause')} over 5 minutes left out" if think.absences else ""
-    return KnownFigure("think times", source, f"{counted(think.measured, 'pause')}{bound}{with_typing}{left_out}")
+    return KnownFigure("think times", source, f"{counted(think.measured, 'pause')}{within}{bound}{left_out}")
 
 
 def _typing_figure(typing: TypingTimes | None, source: str) -> KnownFigure:

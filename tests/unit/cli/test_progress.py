@@ -16,9 +16,19 @@ import loadgo
 import pytest
 from loadgo.cli import progress
 from loadgo.cli.progress import changing_line, metering_progress, progress_bar
-from loadgo.cli.progress_words import RunClock, TimeLeft, clock, fit_line, metering_line, progress_line, sweep_line
+from loadgo.cli.progress_words import (
+    RunClock,
+    TimeLeft,
+    clock,
+    fit_line,
+    metering_line,
+    observing_line,
+    progress_line,
+    sweep_line,
+)
 from loadgo.cli.run import _progress_bar
 from loadgo.measures.steady_responses import Headline
+from loadgo.observation.live import WatchState
 from loadgo.records.growing_table import GrowingTable
 from loadgo.records.tables import tables
 from loadgo.stats.quantiles import Quantile
@@ -96,6 +106,13 @@ def test_a_narrow_line_keeps_the_time_left_longest(width: int) -> None:
     assert len(line) <= width
     assert ("1:00 left" in line) == (width >= 9)
     assert ("p90 213 ms" in line) == (width >= 21)
+
+
+def test_observing_counts_lines_and_sessions() -> None:
+    assert observing_line(WatchState(15.0, 1, 1, 1), 60.0, 90) == (
+        "observing  [███         ]  1 line in 1 session  1 open  0:45 left, Ctrl-C ends it"
+    )
+    assert observing_line(WatchState(15.0, 20, 3, 2), 60.0, 50) == "20 lines in 3 sessions  0:45 left, Ctrl-C ends it"
 
 
 def test_metering_says_what_is_left_or_how_to_end_it() -> None:

@@ -17,6 +17,10 @@ from typer.testing import CliRunner
         (("run", "light", "--meters", "some"), "'some' is not one of 'none', 'cheap', 'cheap,profile', 'exact'"),
         (("ready", "-n", "1.5", "--", "true"), "write a whole number, such as 20"),
         (("run", "light", "--out", ""), "Invalid value for '--out': it is empty: name a path"),
+        (
+            ("observe", "--from", "a", "b"),
+            "extra argument(s) (b). Each value has an option of its own: --from A --from B",
+        ),
         (("report", "-o="), "Invalid value for '-o': it is empty: name a path"),
         (("run", "light", "--on", "ctss", "--out", "\udcff"), "loadgo: --out is not UTF-8, but the records are: \\xff"),
         (
