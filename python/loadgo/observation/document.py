@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
 from math import ceil
 from shlex import quote
 
@@ -43,6 +47,11 @@ _LEAST_MAX_USERS = 40
 """The least `--max-users` of the search for a capacity that the report names."""
 _CPU_RANGE = "CPU is a mean: first the time that was counted, then that with all that rounding down may hide."
 _CPU_MEAN = "CPU, faults and bytes are means of a command with all its processes."
+
+_QUICK_NS = 1e9
+"""Commands that take longer on an idle host, such as editors, say little about a target of 2 s."""
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
+"""A name that a target has as it stands."""
 
 _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
     "process accounting": ("process", "processes", "the others are shells, or the notes name them"),
@@ -126,13 +135,27 @@ def _next_notes(observation: Observation) -> tuple[tuple[str, str], ...]:
         return ()
     most_users = max(_LEAST_MAX_USERS, 2 * ceil(users))
     script = plain(quote(str(observation.path)))
-    return (
-        (
-            "Next",
-            f"`loadgo capacity {script} --target 'p90 < 2s' --max-users {most_users}` finds how many users of the "
-            "script this host holds.",
-        ),
-    )
+    command = f"loadgo capacity {script} --target '{_target(observation)}' --max-users {most_users}"
+    return (("Next", f"`{command}` finds how many users of the script this host holds."),)
+
+
+def _target(observation: Observation) -> str:
+    """A target that one user alone meets: a stand-in waits for as long as somebody sat in an editor."""
+    rows = observation.commands
+    p90_ns = _idle_p90_ns(rows)
+    if p90_ns < _QUICK_NS:
+        return "p90 < 2s"
+    for name in dict.fromkeys(row.command for row in sorted(rows, key=lambda row: -row.count)):
+        if _PLAIN_NAME.fullmatch(name) and _idle_p90_ns([row for row in rows if row.command == name]) < _QUICK_NS:
+            return f"p90({name}) < 2s"
+    return f"p90 < {ceil(2 * p90_ns / 1e9)}s"
+
+
+def _idle_p90_ns(rows: Sequence[ObservedCommand]) -> float:
+    """The p90 of the times that the jobs of these commands take on an idle host."""
+    jobs = sorted((job.cpu_ns + job.waiting_ns, row.count / len(row.jobs)) for row in rows for job in row.jobs)
+    counts = list(accumulate(count for _, count in jobs))
+    return jobs[bisect_left(counts, 0.9 * counts[-1])][0]
 
 
 def _commands(observation: Observation) -> int:

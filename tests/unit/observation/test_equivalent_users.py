@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
 import pytest
-from support.accounting_records import EPOCH_S, made_day, written_accounting, written_history
+from support.accounting_records import EPOCH_S, MadeSession, made_day, written_accounting, written_history
 
 RECORDED = Path(__file__).parent.parent.parent / "recorded"
 
@@ -58,10 +59,27 @@ def test_the_report_names_the_next_command_of_a_script_that_loads_a_host(tmp_pat
     records, typed = written_accounting(tmp_path / "pacct", made_day()), written_history(tmp_path / "history")
     observation = loadgo.observe(records, think_from=typed, output=tmp_path / "a b.toml")
     report = " ".join(observation.report().split())
-    assert f"`loadgo capacity '{tmp_path}/a b.toml' --target 'p90 < 2s' --max-users 40`" in report
+    assert f"`loadgo capacity '{tmp_path}/a b.toml' --target 'p90(git) < 2s' --max-users 40`" in report
     assert "users of the script type as many commands in this time." in report
     assert "users of this script type as many commands in this time." in " ".join(observation.text.split("\n#  "))
     assert tomllib.loads(observation.text)
+
+
+@pytest.mark.parametrize(("editor_s", "edits", "target"), [
+    (1800.0, 1, "p90 < 2s"),
+    (1800.0, 6, "p90(ls) < 2s"),
+    (1800.0, 20, "p90 < 3600s"),
+])  # fmt: skip
+def test_the_target_is_one_that_a_user_alone_meets(tmp_path: Path, editor_s: float, edits: int, target: str) -> None:
+    session = MadeSession(1000)
+    for number in range(20):
+        is_edit = number < edits
+        session.typed("vim" if is_edit else "ls", elapsed_s=editor_s if is_edit else 0.05)
+    session.commands[-1] = replace(session.commands[-1], user_s=0.02)
+    records = written_accounting(tmp_path / "pacct", session.processes())
+    typed = written_history(tmp_path / "history")
+    observation = loadgo.observe(records, think_from=typed, output=tmp_path / "monday.toml")
+    assert f"--target '{target}' --max-users" in " ".join(observation.report().split())
 
 
 def test_a_script_without_processor_times_is_doubted_and_searches_for_no_capacity(tmp_path: Path) -> None:
