@@ -51,7 +51,7 @@ def divide(sessions: Sequence[ObservedSession]) -> Division:
     if any(use.cpu_ns is None for session in sessions for use in session.commands):
         return Division(one_class, "one class, since processor times are not known")
     if len(sessions) < FEWEST_DIVIDED_SESSIONS:
-        return Division(one_class, f"one class, since two need {FEWEST_DIVIDED_SESSIONS} sessions or more")
+        return Division(one_class, f"one class, since two classes need {FEWEST_DIVIDED_SESSIONS} sessions or more")
     logs = np.log([max(cpu_per_command_ns(session), _FLOOR_NS) for session in sessions])
     ordered = [sessions[index] for index in np.argsort(logs, kind="stable")]
     logs = np.sort(logs)

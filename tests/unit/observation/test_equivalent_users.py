@@ -88,3 +88,4 @@ def test_a_script_without_processor_times_is_doubted_and_searches_for_no_capacit
     assert "processor times are not known, so that the script uses next to none" in report
     assert "loadgo capacity" not in report
     assert "CPU is a mean" not in report
+    assert "39 pauses, with the response and the typing in them: an upper bound" in report

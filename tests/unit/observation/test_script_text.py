@@ -72,7 +72,8 @@ def test_sessions_alike_are_one_class_and_two_kinds_are_two() -> None:
 
     assert len(divide([session(10 + k) for k in range(20)]).classes) == 1
     assert len(divide([session(5)] * 30).classes) == 1
-    assert len(divide([session(1)] * 9 + [session(400)] * 9).classes) == 1
+    few = divide([session(1)] * 9 + [session(400)] * 9)
+    assert (len(few.classes), few.reason) == (1, "one class, since two classes need 20 sessions or more")
     assert len(divide([session(42)] * 10 + [session(43)] * 10).classes) == 1
     two = divide([session(3 + k % 3) for k in range(20)] + [session(300 + k) for k in range(5)])
     assert [(part.name, len(part.sessions)) for part in two.classes] == [("light", 20), ("heavy", 5)]
