@@ -165,7 +165,7 @@ def observing_line(state: WatchState, length_s: float, width: int) -> str:
     parts = [
         (1, "observing"),
         (3, _bar(min(state.elapsed_s / length_s, 1.0))),
-        (0, f"{state.lines:,} line{'' if state.lines == 1 else 's'} in {state.sessions:,} sessions"),
+        (0, f"{state.lines:,} line{'' if state.lines == 1 else 's'} in {counted(state.sessions, 'session')}"),
         (2, f"{state.open_sessions:,} open"),
         (0, f"{clock(max(length_s - state.elapsed_s, 0.0))} left, Ctrl-C ends it"),
     ]
