@@ -1,4 +1,4 @@
-"""What nobody can observe again is not lost by a full disk, a folder that vanishes, or the name of a file."""
+"""Hours of observation outlast a full disk, a folder that vanishes, and any name of a file."""
 
 from __future__ import annotations
 
