@@ -6,7 +6,8 @@
     ├── Mistake         a mistake in a text: a script, a machine file; with file, line and column
     ├── Refused         the host refused, before or while users were on it: what was tried, and the remedy
     │   ├── NotPossible     these hosts cannot do it in this way; another way may work
-    │   └── RunTrouble      the run failed here and now, by a full disk for example; what it asked for is possible
+    │   ├── RunTrouble      the run failed here and now, by a full disk for example; what it asked for is possible
+    │   └── NotWritten      a text was made and cannot be written, by a full disk for example; the error has the text
     ├── BadRun          a run's folder is missing, is still being written, or cannot be read
     └── BadQuery        the tables have no answer to a query: the text names the tables and columns
 
@@ -90,6 +91,14 @@ class NotPossible(Refused):
 
 class RunTrouble(Refused):
     """A run that failed by the state of this host, such as a full disk, or by a defect, not by what it asked for."""
+
+
+class NotWritten(Refused):
+    """A text that cannot be written to its file. `text` has it, since it may be of hours that nobody can repeat."""
+
+    def __init__(self, message: str, text: str) -> None:
+        super().__init__(message)
+        self.text = text
 
 
 class BadRun(LoadgoError):

@@ -20,12 +20,14 @@ from loadgo.cli.output import (
     print_error,
     print_note,
     print_output,
+    try_each,
 )
-from loadgo.cli.page_output import format_option, page_output
+from loadgo.cli.page_output import PageOutput, format_option, page_output
 from loadgo.documents.formats import TableFormat
 
 if TYPE_CHECKING:
     from loadgo.observation.live import WatchState
+    from loadgo.observation.results import Observation
 
 _PRIVATE_MASK = 0o077
 
@@ -79,6 +81,7 @@ def observe(
 ) -> None:
     """Makes a script from what a host's own users did: their commands, think times and classes."""
     with errors_as_messages(), _private_files():
+        from loadgo.errors import NotWritten
         from loadgo.observation.observe import observe as observe_users
 
         to_stdout = output is not None and str(output) == "-"
@@ -87,26 +90,30 @@ def observe(
             None if to_stdout and report is None else page_output(format, report, "observation.html", option="--report")
         )
         check_files({"-o": script}, {"--report": None if page is None else page.path})
-        with _progress(duration) as show:
-            observation = observe_users(
-                *(sources or ()),
-                duration=duration,
-                think_from=think_from or (),
-                output=script,
-                users=_listed(users),
-                without_users=_listed(without_users),
-                names=names,
-                force=force,
-                progress=show,
-            )
-        if page is not None:
-            page.show(observation)
-        if to_stdout:
-            print_output(observation.text)
-        else:
-            print_note(f"the script is in {observation.path}")
-        for warning in () if page is not None and page.is_read_beside_errors else observation.warnings:
-            print_error(warning)
+        chosen, left_out = _listed(users, "--users"), _listed(without_users, "--without-users")
+        try:
+            with _progress(duration) as show:
+                observation = observe_users(
+                    *(sources or ()),
+                    duration=duration,
+                    think_from=think_from or (),
+                    output=script,
+                    users=chosen,
+                    without_users=left_out,
+                    names=names,
+                    force=force,
+                    progress=show,
+                )
+        except NotWritten as refusal:
+            if duration is not None:  # nobody can observe these hours again
+                print_output(refusal.text)
+                print_note("the script is on the standard output instead")
+            raise
+        try_each(
+            lambda: None if page is None else page.show(observation),
+            lambda: print_output(observation.text) if to_stdout else print_note(f"the script is in {script}"),
+            lambda: _print_losses(observation, page),
+        )
         if observation.is_stopped:
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if observation.warnings else STATUS_GOOD)
@@ -135,9 +142,17 @@ def _progress(duration: str | None) -> Iterator[Callable[[WatchState], None] | N
         yield show
 
 
-def _listed(names: str | None) -> list[str]:
-    """The names in a list with commas."""
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
+def _print_losses(observation: Observation, page: PageOutput | None) -> None:
+    for warning in () if page is not None and page.is_read_beside_errors else observation.warnings:
+        print_error(warning)
+
+
+def _listed(names: str | None, option: str) -> list[str]:
+    """The names in a list with commas. An empty list, such as that of a variable that is not set, is refused."""
+    listed = [name.strip() for name in (names or "").split(",") if name.strip()]
+    if names is not None and not listed:
+        raise ValueError(f"{option} names nobody: name people, or leave the option out")
+    return listed
 
 
 @contextmanager

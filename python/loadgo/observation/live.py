@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from loadgo.errors import Refused
+from loadgo.errors import BadArgument, Refused
 from loadgo.notation.figures import counted, seconds
 from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import live_figures
@@ -22,6 +22,9 @@ from loadgo.running.stopping import catch_stop_signals
 
 _GATHER_PERIOD_S = 0.25
 """Time between two readings of the kernel's records, which have room for 5,000 lines."""
+
+MOST_ACCOUNTS = 4096
+"""Number of people that the kernel's programs can tell apart (`people` in `lines.h`)."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,12 @@ def watch_sessions(
 ) -> Watched:
     """Watches for `length_s`, or until a stop signal. Raises `Refused` where the kernel takes no programs."""
     from loadgo import _loadgo
+
+    chosen_count = len(people.wanted | people.left_out)
+    if chosen_count > MOST_ACCOUNTS:
+        raise BadArgument(
+            f"`users` and `without_users` have {chosen_count:,} people, and a live observation takes {MOST_ACCOUNTS:,}"
+        ).about("users", "without_users")
 
     with catch_stop_signals() as stop:
         observer = _loadgo.SessionObserver(sorted(people.wanted), sorted(people.left_out))

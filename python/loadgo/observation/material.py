@@ -10,6 +10,9 @@ from loadgo.errors import BadArgument
 from loadgo.observation.results import HourOfDay, KnownFigure, SourceRead, ThinkTimes, TypingTimes
 from loadgo.observation.sessions import ObservedSession
 
+_ACCOUNTS = 2**32 - 1
+"""Numbers of accounts are below this; the kernel keeps this number for *no account*."""
+
 
 @dataclass(frozen=True)
 class ObservedPeople:
@@ -37,6 +40,8 @@ def _numbers(users: Sequence[str | int], argument: str) -> frozenset[int]:
     numbers = set()
     for user in users:
         if isinstance(user, int) or user.isdecimal():
+            if not 0 <= int(user) < _ACCOUNTS:
+                raise BadArgument(f"`{argument}`: {user} is no number of an account").about(argument)
             numbers.add(int(user))
             continue
         try:

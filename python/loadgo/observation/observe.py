@@ -60,6 +60,7 @@ def observe(
         loadgo.errors.BadArgument: An argument makes no sense; it is a `ValueError`.
         loadgo.errors.Refused: A file holds no records that can be read, the kernel lets nobody observe, no command is
             left, or `output` exists.
+        loadgo.errors.NotWritten: `output` cannot be written after all. The error's `text` is the script.
 
     See docs/observe.md for the rules.
     """
@@ -101,6 +102,12 @@ def _check(sources: Sequence[object], length_s: float | None, names: str) -> Non
         raise BadArgument(f"`names={names}` is neither all nor none").about("names")
 
 
+def _name(path: Path) -> str:
+    """The name of the script in `path`. Of a file's name it has what a script's name may have."""
+    printable = "".join(character if character.isprintable() else " " for character in path.stem)
+    return printable.replace("_", " ").replace("-", " ").strip() or _DEFAULT_NAME
+
+
 def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> Observation:
     sessions = material.sessions
     division = divide(sessions)
@@ -109,7 +116,7 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
     observation = Observation(
         text="",
         path=path,
-        name=(path.stem.replace("_", " ").replace("-", " ").strip() if path else "") or _DEFAULT_NAME,
+        name=_DEFAULT_NAME if path is None else _name(path),
         sources=material.sources,
         people=len({session.person for session in sessions}),
         sessions=len(sessions),

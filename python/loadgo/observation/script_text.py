@@ -182,7 +182,7 @@ def _job_words(row: ObservedCommand) -> list[str]:
 def _means(row: ObservedCommand) -> str:
     cpu = "processor time not known" if row.cpu_ns is None else f"CPU {duration(row.cpu_ns)}"
     elapsed = "" if row.elapsed_ns is None else f", elapsed {duration(row.elapsed_ns)}"
-    return f"{row.count:,} runs, {digits(100 * row.share)} % of its class; mean {cpu}{elapsed}"
+    return f"{counted(row.count, 'run')}, {digits(100 * row.share)} % of its class; mean {cpu}{elapsed}"
 
 
 def _comments(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from statistics import median
 from typing import TypedDict
 
 from loadgo import _loadgo
-from loadgo.errors import Mistake, Refused
+from loadgo.errors import Mistake, NotWritten, Refused
 from loadgo.notation.figures import counted
 from loadgo.notation.file_shapes import schema_line
 
@@ -208,30 +208,33 @@ def write_private(script: Path, text: str, force: bool) -> None:
     """Writes a script that only this user may read, whole or not at all.
 
     If it cannot have its name, the text stays in a file beside it, which the error names.
+    Raises `NotWritten` with the text if the folder takes no file.
     """
     written = _written_beside(script, text)
-    if force:
-        written.replace(script)
-        return
     try:
-        script.hardlink_to(written)
+        if force:
+            written.replace(script)
+        else:
+            script.hardlink_to(written)
     except OSError as error:
         raise Refused(f"{script} cannot be written ({error.strerror}); the script is kept in {written}") from error
-    written.unlink()
+    written.unlink(missing_ok=True)
 
 
 def _written_beside(script: Path, text: str) -> Path:
     """A new file in the script's folder with the text. If the disk does not take all of it, nothing stays there."""
-    number, name = tempfile.mkstemp(dir=script.parent, prefix=f".{script.name}.")
-    written = Path(name)
+    written = None
     try:
+        number, name = tempfile.mkstemp(dir=script.parent, prefix=f".{script.name}.")
+        written = Path(name)
         with open(number, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        written.unlink()
-        raise Refused(
-            f"{script} cannot be written ({error.strerror}): make room on its disk, or choose another folder"
+        if written is not None:
+            written.unlink(missing_ok=True)
+        raise NotWritten(
+            f"{script} cannot be written ({error.strerror}): make room on its disk, or choose another folder", text
         ) from error
     return written
