@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 ABILITY_KEYS = "name state how why_not remedy host"
 """The keys of an `Ability` in JSON and the columns of its frame, in order."""
 _METER_PREFIX = "meter: "
-_FIFO = "SCHED_FIFO"
-"""The scheduling that is a remedy for late timers, and an ability of its own."""
 _STATE_WORDS = {"absent": "not here", "estimated": "in part"}
 """The words for what is missing, the worst first."""
 _ANSWER_WORDS = {"absent": "missing", "estimated": "there in part"}
@@ -48,7 +46,7 @@ def ability_document(abilities: Sequence[Ability], *, full: bool = False) -> Doc
     sections: list[Section] = []
     if missing:
         title = "Missing" if _are_absent(missing) else "Missing, or there in part"
-        sections.append(Points(title, tuple(_missing_items(_without_what_is_here(missing, here)))))
+        sections.append(Points(title, tuple(_missing_items(missing))))
     if here and full:
         columns = (
             Column("available", tuple(map(_name, here)), kind="words"),
@@ -101,12 +99,6 @@ def _answer_of_hosts(abilities: Sequence[Ability], place: str) -> str:
     if not parts:
         return f"All {which} have {everything}."
     return f"{whole or 'None'} of the {which} {'has' if whole < 2 else 'have'} {everything}: {', '.join(parts)}."
-
-
-def _without_what_is_here(missing: Sequence[Ability], here: Sequence[Ability]) -> list[Ability]:
-    """The abilities without the remedy that the same host has already."""
-    remedy_end = f", or {_FIFO}" if any(_FIFO in ability.name for ability in here) else "\0"
-    return [replace(ability, remedy=ability.remedy.removesuffix(remedy_end)) for ability in missing]
 
 
 def _are_absent(abilities: Sequence[Ability]) -> bool:

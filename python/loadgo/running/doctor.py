@@ -48,14 +48,17 @@ _OWN_HOST_ABILITIES = (
 )
 """Abilities that loadgo uses only on the host where it runs: for limits, and for transfers."""
 
+_FIFO = "SCHED_FIFO"
+"""The scheduling that is a remedy for late timers, and an ability of its own."""
+
 
 class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
-    """A list of a host's abilities."""
+    """A list of a host's abilities. No remedy in it is an ability that the same host has already."""
 
     def __init__(
         self, abilities: Iterable[Ability] = (), place: str = HERE_NAME, left_out: tuple[str, ...] = ()
     ) -> None:
-        super().__init__(abilities)
+        super().__init__(_without_remedies_there(list(abilities)))
         self.place = place
         """`here`, or words for the other host that has these abilities."""
         self.left_out = left_out
@@ -118,6 +121,14 @@ def _abilities_of_hosts(on: str, *, sudo: bool) -> AbilityList:
         found += [replace(ability, host=host.name) for ability in abilities]
         left_out |= dict.fromkeys(abilities.left_out)
     return AbilityList(found, f"on the {len(hosts)} hosts of {on}", tuple(left_out))
+
+
+def _without_remedies_there(abilities: list[Ability]) -> list[Ability]:
+    with_fifo = {ability.host for ability in abilities if _FIFO in ability.name and ability.state == "exact"}
+    return [
+        replace(ability, remedy=ability.remedy.removesuffix(f", or {_FIFO}")) if ability.host in with_fifo else ability
+        for ability in abilities
+    ]
 
 
 def _ability(ability: Mapping[str, Any]) -> Ability:

@@ -209,6 +209,7 @@ def test_the_doctor_names_no_remedy_that_is_there() -> None:
     fifo = Ability("a driver that is never kept waiting (SCHED_FIFO)", "exact", "permitted", "", "")
     assert "remedy: a less loaded host\n" in str(AbilityList([late, fifo]).report("text"))
     assert "remedy: a less loaded host, or SCHED_FIFO\n" in str(AbilityList([late]).report("text"))
+    assert json.loads(str(AbilityList([late, fifo]).report("json")))["abilities"][0]["remedy"] == "a less loaded host"
 
 
 def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
