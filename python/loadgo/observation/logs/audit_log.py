@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from loadgo.errors import Refused
 from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.audit_terminals import AuditTerminal, StartedProgram
-from loadgo.observation.logs.byte_lines import byte_lines
+from loadgo.observation.logs.byte_lines import DamagedLines, byte_lines
 from loadgo.observation.logs.log_read import (
     LoggedSession,
     LogRead,
@@ -60,8 +60,7 @@ class _AuditTotals:
     sessions: list[LoggedSession] = field(default_factory=list)
     starts: int = 0
     records: int = 0
-    damaged: int = 0
-    first_damage_byte: int | None = None
+    damage: DamagedLines = field(default_factory=DamagedLines)
     failed: int = 0
     without_terminal: int = 0
     orphans: int = 0
@@ -107,7 +106,7 @@ def read_audit_log(source: SourceFile) -> LogRead:
         pauses=MeasuredPauses(),
         typing=MeasuredTyping(),
         records=totals.starts,
-        left_out=totals.damaged,
+        left_out=totals.damage.count,
         notes=_notes(source, totals),
         losses=_losses(totals),
     )
@@ -115,14 +114,14 @@ def read_audit_log(source: SourceFile) -> LogRead:
 
 def _count_damage(totals: _AuditTotals, place: int, line: bytes) -> None:
     if line.strip():
-        totals.damaged += 1
-        totals.first_damage_byte = place if totals.first_damage_byte is None else totals.first_damage_byte
+        totals.damage.add(place)
 
 
 def _check(source: SourceFile, totals: _AuditTotals) -> None:
-    if totals.damaged > totals.records:
+    damage = totals.damage
+    if damage.count > totals.records:
         raise Refused(
-            f"{source.name}, byte {totals.first_damage_byte}: {totals.damaged} of {totals.damaged + totals.records} "
+            f"{source.name}, byte {damage.first_byte}: {damage.count} of {damage.count + totals.records} "
             "lines are no records of auditd: `ausearch --raw` prints them as auditd wrote them"
         )
     if not totals.starts:
@@ -143,10 +142,7 @@ def _notes(source: SourceFile, totals: _AuditTotals) -> tuple[str, ...]:
 
 
 def _losses(totals: _AuditTotals) -> tuple[str, ...]:
-    losses = []
-    if totals.damaged:
-        what = "line that is no record" if totals.damaged == 1 else "lines that are no records"
-        losses.append(f"has {totals.damaged:,} {what}, left out; the first is at byte {totals.first_damage_byte:,}.")
+    losses = totals.damage.losses("line that is no record", "lines that are no records")
     if totals.unmatched:
         which = "program whose system call has" if totals.unmatched == 1 else "programs whose system calls have"
         losses.append(f"has {totals.unmatched:,} {which} no record, left out.")

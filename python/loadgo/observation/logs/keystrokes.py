@@ -12,7 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from loadgo.observation.command_limit import CommandLimit
-from loadgo.observation.logs.log_read import ABSENCE_NS, LoggedCommand, MeasuredTyping
+from loadgo.observation.logs.log_read import (
+    ABSENCE_NS,
+    LoggedCommand,
+    LoggedSession,
+    MeasuredPauses,
+    MeasuredTyping,
+    counted_note,
+)
 from loadgo.observation.program_names import OTHER_NAME
 
 _MOST_KEPT_BYTES = 4096
@@ -197,3 +204,60 @@ class KeystrokeReader:
             return False
         self._sign = self._sign or (None if last_line[-1].isalnum() else last_line[-1])
         return last_line[-1] in ("$", "#", self._sign)
+
+
+@dataclass
+class KeystrokeTotals:
+    """The sums over the sessions of a log, whose keys and output readers have read."""
+
+    limit: CommandLimit
+    sessions: list[LoggedSession] = field(default_factory=list)
+    think_ns: list[int] = field(default_factory=list)
+    absences: int = 0
+    typing: MeasuredTyping = field(default_factory=MeasuredTyping)
+    keys: int = 0
+    program_lines: int = 0
+    early_lines: int = 0
+    screen_keys: int = 0
+
+    def add(self, reader: KeystrokeReader, person: str, began_ns: int, length_ns: int) -> None:
+        """Adds a session of so many nanoseconds that `reader` has read to its end."""
+        commands = tuple(
+            LoggedCommand(command.name, began_ns + command.began_ns, command.elapsed_ns) for command in reader.commands
+        )
+        self.add_commands(commands, person, began_ns, length_ns)
+        self.think_ns += reader.think_ns
+        self.absences += reader.absences
+        self.typing += reader.typing
+        self.keys += reader.keys
+        self.program_lines += reader.program_lines
+        self.early_lines += reader.early_lines
+        self.screen_keys += reader.screen_keys
+
+    def add_commands(self, commands: tuple[LoggedCommand, ...], person: str, began_ns: int, length_ns: int) -> None:
+        """Adds a session, if it has commands."""
+        if commands:
+            self.sessions.append(LoggedSession(person, began_ns, began_ns + length_ns, commands))
+
+    def in_order(self) -> tuple[LoggedSession, ...]:
+        """The sessions in the order of their beginnings."""
+        return tuple(sorted(self.sessions, key=lambda session: session.began_ns))
+
+    def pauses(self) -> MeasuredPauses:
+        """The think times of all sessions."""
+        return MeasuredPauses(tuple(self.think_ns), self.absences)
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the lines that are no commands."""
+        to_programs = max(self.program_lines - self.early_lines, 0)
+        return (
+            *counted_note(
+                to_programs, "line", "lines", "typed to programs, which are a part of the program's own command"
+            ),
+            *counted_note(
+                self.early_lines, "line", "lines", "begun before the prompt had come, a part of the command before"
+            ),
+            *counted_note(
+                self.screen_keys, "key", "keys", "in full-screen programs (editors, tmux), which are no lines"
+            ),
+        )

@@ -14,21 +14,14 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from loadgo.errors import Refused
 from loadgo.observation.command_limit import CommandLimit
-from loadgo.observation.logs.keystrokes import KeystrokeReader
-from loadgo.observation.logs.log_read import (
-    LoggedCommand,
-    LoggedSession,
-    LogRead,
-    MeasuredPauses,
-    MeasuredTyping,
-    counted_note,
-)
+from loadgo.observation.logs.keystrokes import KeystrokeReader, KeystrokeTotals
+from loadgo.observation.logs.log_read import LoggedCommand, LogRead, counted_note
 from loadgo.observation.program_names import LOG_IN_NAMES, OTHER_NAME, SHELL_NAMES, accounted_name
 
 _KEYS_EVENT, _OUTPUT_EVENTS = b"3", (b"4", b"6")
@@ -57,19 +50,11 @@ class _Description:
 
 
 @dataclass
-class _SudoTotals:
+class _SudoTotals(KeystrokeTotals):
     """The sums over the sessions of a folder."""
 
-    limit: CommandLimit
-    sessions: list[LoggedSession] = field(default_factory=list)
-    think_ns: list[int] = field(default_factory=list)
-    absences: int = 0
-    typing: MeasuredTyping = field(default_factory=MeasuredTyping)
     records: int = 0
     keyless_shells: int = 0
-    program_lines: int = 0
-    early_lines: int = 0
-    screen_keys: int = 0
     damaged: int = 0
     first_damage: str = ""
     """A phrase with the place of the first damaged session."""
@@ -78,12 +63,6 @@ class _SudoTotals:
         """Counts a damaged session."""
         self.damaged += 1
         self.first_damage = self.first_damage or phrase
-
-    def add(self, description: _Description, commands: tuple[LoggedCommand, ...], length_ns: int) -> None:
-        """Adds a session, if it has commands."""
-        if commands:
-            began_ns = description.began_ns
-            self.sessions.append(LoggedSession(description.person, began_ns, began_ns + length_ns, commands))
 
 
 def read_sudo_logs(path: Path) -> LogRead:
@@ -99,8 +78,8 @@ def read_sudo_logs(path: Path) -> LogRead:
         )
     return LogRead(
         kind="sudo I/O log",
-        sessions=tuple(sorted(totals.sessions, key=lambda session: session.began_ns)),
-        pauses=MeasuredPauses(tuple(totals.think_ns), totals.absences),
+        sessions=totals.in_order(),
+        pauses=totals.pauses(),
         typing=totals.typing,
         records=totals.records,
         left_out=totals.damaged,
@@ -108,19 +87,9 @@ def read_sudo_logs(path: Path) -> LogRead:
             *counted_note(
                 totals.keyless_shells, "shell", "shells", "whose keys sudo did not log (`Defaults log_input`)"
             ),
-            *keystroke_notes(totals.program_lines, totals.early_lines, totals.screen_keys),
+            *totals.notes(),
         ),
         losses=_losses(totals),
-    )
-
-
-def keystroke_notes(program_lines: int, early_lines: int, screen_keys: int) -> tuple[str, ...]:
-    """Sentences on the lines that are no commands."""
-    to_programs = max(program_lines - early_lines, 0)
-    return (
-        *counted_note(to_programs, "line", "lines", "typed to programs, which are a part of the program's own command"),
-        *counted_note(early_lines, "line", "lines", "begun before the prompt had come, a part of the command before"),
-        *counted_note(screen_keys, "key", "keys", "in full-screen programs (editors, tmux), which are no lines"),
     )
 
 
@@ -177,26 +146,11 @@ def _read_session(folder: Path, root: Path, totals: _SudoTotals) -> None:
     if is_shell and not (folder / "ttyin").exists():
         totals.keyless_shells += 1
     elif is_shell and (reader.keys or not is_whole):
-        _add_lines(description, reader, at_ns, totals)
+        totals.add(reader, description.person, description.began_ns, at_ns)
     else:
         totals.limit.count()
         command = LoggedCommand(description.program, description.began_ns, (at_ns or None) if is_whole else None)
-        totals.add(description, (command,), at_ns)
-
-
-def _add_lines(description: _Description, reader: KeystrokeReader, length_ns: int, totals: _SudoTotals) -> None:
-    """Adds the lines of a shell."""
-    commands = tuple(
-        LoggedCommand(command.name, description.began_ns + command.began_ns, command.elapsed_ns)
-        for command in reader.commands
-    )
-    totals.think_ns += reader.think_ns
-    totals.absences += reader.absences
-    totals.typing += reader.typing
-    totals.program_lines += reader.program_lines
-    totals.early_lines += reader.early_lines
-    totals.screen_keys += reader.screen_keys
-    totals.add(description, commands, length_ns)
+        totals.add_commands((command,), description.person, description.began_ns, at_ns)
 
 
 def _description(folder: Path) -> _Description | None:

@@ -14,18 +14,9 @@ from typing import Any
 
 from loadgo.errors import Refused
 from loadgo.observation.command_limit import CommandLimit
-from loadgo.observation.logs.byte_lines import byte_lines
-from loadgo.observation.logs.keystrokes import KeystrokeReader
-from loadgo.observation.logs.log_read import (
-    CLOCK_STEP_NS,
-    LoggedCommand,
-    LoggedSession,
-    LogRead,
-    MeasuredPauses,
-    MeasuredTyping,
-    counted_note,
-)
-from loadgo.observation.logs.sudo_logs import keystroke_notes
+from loadgo.observation.logs.byte_lines import DamagedLines, byte_lines
+from loadgo.observation.logs.keystrokes import KeystrokeReader, KeystrokeTotals
+from loadgo.observation.logs.log_read import CLOCK_STEP_NS, LogRead, counted_note
 from loadgo.observation.program_names import known_names, typed_name
 from loadgo.observation.source_files import SourceFile
 
@@ -56,21 +47,11 @@ class _Recording:
 
 
 @dataclass
-class _TlogTotals:
+class _TlogTotals(KeystrokeTotals):
     """The sums over the recordings of a file."""
 
-    limit: CommandLimit
-    sessions: list[LoggedSession] = field(default_factory=list)
-    think_ns: list[int] = field(default_factory=list)
-    absences: int = 0
-    typing: MeasuredTyping = field(default_factory=MeasuredTyping)
-    keys: int = 0
-    program_lines: int = 0
-    early_lines: int = 0
-    screen_keys: int = 0
     messages: int = 0
-    damaged: int = 0
-    first_damage_byte: int | None = None
+    damage: DamagedLines = field(default_factory=DamagedLines)
     missing: int = 0
     clock_steps: int = 0
 
@@ -86,8 +67,7 @@ def read_tlog(source: SourceFile) -> LogRead:
         message = _message(line)
         events = None if message is None else _events(message)
         if message is None or events is None:
-            totals.damaged += 1
-            totals.first_damage_byte = place if totals.first_damage_byte is None else totals.first_damage_byte
+            totals.damage.add(place)
             continue
         totals.messages += 1
         key = (message.get("host"), message["rec"])
@@ -101,20 +81,21 @@ def read_tlog(source: SourceFile) -> LogRead:
     _check(source, totals)
     return LogRead(
         kind="tlog recording",
-        sessions=tuple(sorted(totals.sessions, key=lambda session: session.began_ns)),
-        pauses=MeasuredPauses(tuple(totals.think_ns), totals.absences),
+        sessions=totals.in_order(),
+        pauses=totals.pauses(),
         typing=totals.typing,
         records=totals.messages,
-        left_out=totals.damaged,
+        left_out=totals.damage.count,
         notes=_notes(source, totals),
         losses=_losses(totals),
     )
 
 
 def _check(source: SourceFile, totals: _TlogTotals) -> None:
-    if totals.damaged > totals.messages:
+    damage = totals.damage
+    if damage.count > totals.messages:
         raise Refused(
-            f"{source.name}, byte {totals.first_damage_byte}: {totals.damaged} of {totals.damaged + totals.messages} "
+            f"{source.name}, byte {damage.first_byte}: {damage.count} of {damage.count + totals.messages} "
             "lines are no messages of tlog: select them from the journal (`journalctl -o json -t tlog-rec-session`)"
         )
     if not totals.keys:
@@ -126,7 +107,7 @@ def _check(source: SourceFile, totals: _TlogTotals) -> None:
 
 def _notes(source: SourceFile, totals: _TlogTotals) -> tuple[str, ...]:
     return (
-        *keystroke_notes(totals.program_lines, totals.early_lines, totals.screen_keys),
+        *totals.notes(),
         *counted_note(
             totals.clock_steps, "clock step", "clock steps", "within recordings, whose times are counted without it"
         ),
@@ -135,10 +116,7 @@ def _notes(source: SourceFile, totals: _TlogTotals) -> tuple[str, ...]:
 
 
 def _losses(totals: _TlogTotals) -> tuple[str, ...]:
-    losses = []
-    if totals.damaged:
-        what = "line that is no message" if totals.damaged == 1 else "lines that are no messages"
-        losses.append(f"has {totals.damaged:,} {what}, left out; the first is at byte {totals.first_damage_byte:,}.")
+    losses = totals.damage.losses("line that is no message", "lines that are no messages")
     if totals.missing:
         losses.append(
             f"lacks {totals.missing:,} message{'' if totals.missing == 1 else 's'} within recordings; what was typed "
@@ -250,18 +228,5 @@ def _take(
 
 def _close(recording: _Recording, totals: _TlogTotals) -> None:
     """Ends a recording, and adds what it has to `totals`."""
-    reader = recording.reader
-    reader.end(recording.end_ns)
-    began_ns = recording.began_ns
-    commands = tuple(
-        LoggedCommand(command.name, began_ns + command.began_ns, command.elapsed_ns) for command in reader.commands
-    )
-    if commands:
-        totals.sessions.append(LoggedSession(recording.person, began_ns, began_ns + recording.end_ns, commands))
-    totals.think_ns += reader.think_ns
-    totals.absences += reader.absences
-    totals.typing += reader.typing
-    totals.keys += reader.keys
-    totals.program_lines += reader.program_lines
-    totals.early_lines += reader.early_lines
-    totals.screen_keys += reader.screen_keys
+    recording.reader.end(recording.end_ns)
+    totals.add(recording.reader, recording.person, recording.began_ns, recording.end_ns)
