@@ -51,7 +51,7 @@ _CPU_MEAN = "CPU, faults and bytes are means of a command with all its processes
 _QUICK_NS = 1e9
 """Commands that take longer on an idle host, such as editors, say little about a target of 2 s."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
-"""A name that a target has as it stands."""
+"""The name of a command that can stand in a target, as in `p90(ls) < 2s`."""
 
 _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
     "process accounting": ("process", "processes", "the others are shells, or the notes name them"),
@@ -272,9 +272,7 @@ def _cpu(row: ObservedCommand) -> str:
 def _group_cpu(observation: Observation, group: UserGroup) -> str:
     """The mean processor time of a command of a class: the counted time, to that with what rounding may hide."""
     rows = [row for row in observation.commands if row.group == group.name and row.cpu_most_ns is not None]
-    if group.cpu_ns is None or not rows:
-        return duration(group.cpu_ns)
-    if _is_live(observation):
+    if group.cpu_ns is None or not rows or _is_live(observation):
         return duration(group.cpu_ns)
     most_ns = sum((row.cpu_most_ns or 0) * row.count for row in rows) / sum(row.count for row in rows)
     return joined(duration(group.cpu_ns), duration(max(most_ns, group.cpu_ns)))
