@@ -18,10 +18,10 @@ const PROGRAMS: [(&str, &str); 4] = [
     ("workqueue_execute_start", "on_input"),
     ("sched_switch", "on_session_switch"),
 ];
-/// A value of the map `people`: these are observed.
-const WANTED_KIND_INDEX: u32 = 1;
-/// A value of the map `people`: these are not.
-const LEFT_OUT_KIND_INDEX: u32 = 2;
+/// The flag in the map `people` of those who are observed.
+const WANTED_FLAG: u32 = 1;
+/// The flag in the map `people` of those who are not.
+const LEFT_OUT_FLAG: u32 = 2;
 /// Names of the words of the map `losses`.
 const LOSSES: [&str; 3] =
     ["records of lines, since the buffer was full", "sessions, beyond 8,192 at once", "processes, for want of memory"];
@@ -134,7 +134,7 @@ const LINE_INDEX: usize = 3;
 fn choose_people(object: &mut Ebpf, people: &ObservedPeople) -> Result<(), MeterRefusal> {
     let map = object.map_mut("people").ok_or("the map people is not there")?;
     let mut map: HashMap<&mut MapData, u32, u32> = map.try_into()?;
-    for (numbers, choice) in [(&people.wanted, WANTED_KIND_INDEX), (&people.left_out, LEFT_OUT_KIND_INDEX)] {
+    for (numbers, choice) in [(&people.wanted, WANTED_FLAG), (&people.left_out, LEFT_OUT_FLAG)] {
         for number in numbers {
             map.insert(number, choice, 0)?;
         }
