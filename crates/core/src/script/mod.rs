@@ -1,9 +1,10 @@
 //! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
 //! `parse` reads a script from TOML, with the keys of `shapes`. It reads lines with `steps` and `signs`, and laws with `spec`. Placeholders are
-//! in `template`, the names of typed keys in `keys`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
+//! in `template`, the names of typed keys in `keys`, what follows what in `chain`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
 //! through a script line by line.
 
+mod chain;
 mod keys;
 mod law;
 mod parse;
@@ -70,10 +71,21 @@ pub struct Script {
 pub enum ScriptStep {
     /// Types a line.
     Line(ScriptLine),
-    /// Takes one of the alternatives, drawn by their weights (over 0).
-    Choose(Vec<(f64, Vec<ScriptStep>)>),
+    /// Takes one of the alternatives, drawn by their weights, or by the row of the one that was taken before in a repeat.
+    Choose(Vec<Alternative>),
     /// Takes the steps this number of times.
     Repeat(u32, Vec<ScriptStep>),
+}
+
+/// An alternative of a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// Its weight. It is 0 only if it comes after others alone.
+    pub weight: f64,
+    /// Its steps.
+    pub steps: Vec<ScriptStep>,
+    /// The alternatives that may come next in a choice that is repeated: index and weight (over 0). `None`: any, by `weight`.
+    pub then: Option<Vec<(u32, f64)>>,
 }
 
 /// A line that a user types.
@@ -169,7 +181,7 @@ fn remove_thinks(steps: &mut [ScriptStep]) {
     for step in steps {
         match step {
             ScriptStep::Line(line) => line.think = None,
-            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| remove_thinks(steps)),
+            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|each| remove_thinks(&mut each.steps)),
             ScriptStep::Repeat(_, steps) => remove_thinks(steps),
         }
     }
