@@ -1,5 +1,6 @@
 //! Scripts, laws and templates that are drawn: what is printed reads back as the same value.
 
+use loadgo_core::arrivals::DayRate;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{
     Alternative, ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, TypedForm, parse,
@@ -225,6 +226,14 @@ fn numbered(steps: &mut [ScriptStep], next: &mut u32) {
     }
 }
 
+/// Rates of a day, at least one of them over 0; or none.
+fn arrivals() -> impl Strategy<Value = Vec<DayRate>> {
+    btree_map(0u32..1440, prop_oneof![Just(0.0), 0.001..1e9, (1u32..99).prop_map(f64::from)], 0..5).prop_map(|rates| {
+        let rates: Vec<_> = rates.into_iter().map(|(minute, per_hour)| DayRate { minute, per_hour }).collect();
+        if rates.iter().any(|rate| rate.per_hour > 0.0) { rates } else { Vec::new() }
+    })
+}
+
 prop_compose! {
     fn script()(
         name in name(), login in "[a-z]{1,8}( -[a-z]{1,4})?", logout in prop::sample::select(vec!["exit", "logout", "quit now"]),
@@ -232,13 +241,14 @@ prop_compose! {
         files in btree_map("[a-zA-Z0-9_.]{1,4}x/[a-z]{1,5}", "[ -~\n\té\"'\\\\]{0,40}", 0..3),
         env in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[ -~]{0,12}", 0..3),
         beside in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[a-z]{1,9}( --[a-z]{1,9})?", 0..2),
+        arrivals in arrivals(),
         other in vec(text().prop_map(|text| text.replace('\n', "")), 1..4),
         timeout in positive(), until in until(), mut steps in vec(step(), 1..5),
     ) -> Script {
         numbered(&mut steps, &mut 0);
         let words = BTreeMap::from([("w".to_string(), other)]);
         let (name, login, logout) = (name, login, logout.to_string());
-        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, beside, words, timeout, until, steps }
+        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, beside, arrivals, words, timeout, until, steps }
     }
 }
 

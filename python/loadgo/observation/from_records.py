@@ -14,7 +14,7 @@ from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_acc
 from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import accounting_figures, log_figures
 from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.logs.readers import LOG_READERS, THINK_KINDS
+from loadgo.observation.logs.readers import LOG_READERS, ORDERED_KINDS, THINK_KINDS
 from loadgo.observation.logs.sudo_logs import read_sudo_logs
 from loadgo.observation.material import ChosenPeople, Material, ObservedPeople
 from loadgo.observation.people import chosen_sessions
@@ -78,6 +78,7 @@ def material_of_records(
         notes=observed.notes,
         warnings=_losses(read, think_read),
         rounded_steps=_ROUNDED_STEPS,
+        is_ordered=bool(read.logs) and all(log.kind in ORDERED_KINDS for log in read.logs),
     )
 
 

@@ -1,10 +1,11 @@
 //! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
 //! `parse` reads a script from TOML, with the keys of `shapes`. It reads lines with `steps` and `signs`, and laws with `spec`. Placeholders are
-//! in `template`, the names of typed keys in `keys`, what follows what in `chain`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
+//! in `template`, the names of typed keys in `keys`, what follows what in `chain`, arrivals over the day in `day`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
 //! through a script line by line.
 
 mod chain;
+mod day;
 mod keys;
 mod law;
 mod parse;
@@ -19,6 +20,7 @@ mod walk;
 
 pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
+pub use day::print_minute;
 pub use keys::KeyStrokes;
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
@@ -28,6 +30,7 @@ pub use signs::{DEFAULT_SETTLE, SCREEN_COLUMNS, SCREEN_ROWS};
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 
+use crate::arrivals::DayRate;
 use crate::time::Span;
 use std::collections::BTreeMap;
 
@@ -56,6 +59,8 @@ pub struct Script {
     ///
     /// The first line that a command prints is in the users' environment under the command's name.
     pub beside: BTreeMap<String, String>,
+    /// Rates of arrivals over the day, in the order of their times; empty if the script has none.
+    pub arrivals: Vec<DayRate>,
     /// Lists of words for `{random:LIST}`.
     pub words: BTreeMap<String, Vec<String>>,
     /// Time limit of a line that has no limit of its own.

@@ -1,6 +1,7 @@
 //! Writes a [`Script`] as TOML that [`super::parse`] reads back as the same value.
 
 use super::chain::alternative_name;
+use super::day::print_minute;
 use super::parse::DEFAULT_TIMEOUT;
 use super::signs::{DEFAULT_SETTLE, SCREEN_WORD};
 use super::steps::first_word;
@@ -44,6 +45,8 @@ pub fn print(script: &Script) -> String {
     table(&mut out, "files", &script.files, |text| quoted(text));
     table(&mut out, "env", &script.env, |text| quoted(text));
     table(&mut out, "beside", &script.beside, |text| quoted(text));
+    let arrivals = script.arrivals.iter().map(|rate| (print_minute(rate.minute), rate.per_hour)).collect();
+    table(&mut out, "arrivals", &arrivals, |per_hour| quoted(&format!("{per_hour}/h")));
     table(&mut out, "words", &script.words, |words| list(words.iter().map(|word| quoted(word))));
     out
 }

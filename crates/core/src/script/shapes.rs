@@ -52,6 +52,8 @@ const READY_RULES: &[KeyRule] = &[KeyRule::AtMostOne(&["until", "silence"])];
 pub(super) const LARGEST_WEIGHT: f64 = 1e9;
 /// Names of variables of the environment.
 const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+/// Times of the day.
+const DAY_TIME: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 /// Names of lists of words.
 const LIST_NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 /// Paths inside a home: relative, without empty parts and without parts of dots.
@@ -75,6 +77,7 @@ pub(super) const SCRIPT_TABLE_SHAPE: TableShape = TableShape {
         key("files", ValueShape::Map(&MapShape { names: HOME_PATH, value: ValueShape::Text("text"), fewest: 0 })),
         key("env", ValueShape::Map(&MapShape { names: VARIABLE_NAME, value: ValueShape::Text("value"), fewest: 0 })),
         key("beside", ValueShape::Map(&MapShape { names: VARIABLE_NAME, value: COMMAND_TEXT, fewest: 0 })),
+        key("arrivals", ValueShape::Map(&MapShape { names: DAY_TIME, value: ValueShape::Text("rate of arrivals"), fewest: 1 })),
         key("words", ValueShape::Map(&MapShape { names: LIST_NAME, value: WORD_LIST, fewest: 0 })),
         needed("lines", ENTRIES),
     ],

@@ -87,7 +87,7 @@ pub const TYPED: [(&str, &str); 33] = [
 ];
 
 /// Whole scripts with one mistake.
-pub const WHOLE: [(&str, &str); 126] = [
+pub const WHOLE: [(&str, &str); 139] = [
     ("▶", "lines = ["),
     ("▶name = 'x'", "lines = ["),
     ("▶lines = []", "lines = ["),
@@ -229,6 +229,19 @@ pub const WHOLE: [(&str, &str); 126] = [
     ("lines = ['a']\n[files]\n▶'a/' = 'x'", "relative"),
     ("lines = ['a']\n[files]\n'a' = 'x'\n▶'a/b' = 'y'", "rename one"),
     ("lines = ['a']\n[files]\n▶prime.c = 'x'", "in quotes"),
+    ("lines = ['a']\n[arrivals]\n▶'9:00' = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n▶'24:00' = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n▶'09:60' = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n▶nine = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶3", "not a whole number"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'3'", "/s, /min or /h"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'3/day'", "/s, /min or /h"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'-3/h'", "rate of 0, or from"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'0.0001/h'", "rate of 0, or from"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'nan/h'", "/s, /min or /h"),
+    ("lines = ['a']\n▶arrivals = { '09:00' = '0/h' }", "nobody ever arrives"),
+    ("lines = ['a']\n▶arrivals = {}", "nobody ever arrives"),
+    ("lines = ['a']\narrivals = ▶'3/h'", "a table of rates"),
 ];
 
 /// Mistakes of TOML itself, and of tables that swallow what was meant for the script.

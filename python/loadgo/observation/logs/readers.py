@@ -19,3 +19,5 @@ LOG_READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
 }
 THINK_KINDS: tuple[SourceKind, ...] = ("shell history", "atuin history", "tlog recording", "sudo I/O log")
 """The kinds of logs that have think times."""
+ORDERED_KINDS: tuple[SourceKind, ...] = THINK_KINDS
+"""The kinds of logs that have lines in the order in which they were typed. Of a pipeline, auditd has each stage."""
