@@ -174,18 +174,23 @@ def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
 
 def _arrival_lines(hours: tuple[HourOfDay, ...]) -> Iterator[str]:
     """The rates of sessions by hour of the day; none if no session begins in an hour of the day."""
-    rates = {row.hour: row.begun_per_hour if row.begun_per_hour >= _LEAST_PER_HOUR else 0.0 for row in hours}
+    rates = {row.hour: _per_hour(row) for row in hours}
     if not any(rates.values()):
         return
-    seen = {row.hour: row.observed_hours for row in hours}
+    seen_h = {row.hour: row.observed_hours for row in hours}
     yield "[arrivals]"
-    yield "# Sessions that began in an hour, as means of all days: `loadgo run SCRIPT --arrivals 09:00 --for 1h`"
+    yield "# Sessions that begin in an hour, as means of all days: `loadgo run SCRIPT --arrivals 09:00 --for 1h`"
     for hour in range(24):
-        comment = "  # not seen" if hour not in rates else ""
-        if 0 < seen.get(hour, 0.0) < 1:
-            comment = f"  # seen for {digits(seen[hour])} h"
+        seen = f"seen for {digits(seen_h[hour])} h, with what began then" if hour in seen_h else "not seen"
+        comment = "" if seen_h.get(hour, 0.0) >= 1 else f"  # {seen}"
         yield f'"{hour:02d}:00" = "{number(float(f"{rates.get(hour, 0.0):.3g}"))}/h"{comment}'
     yield ""
+
+
+def _per_hour(row: HourOfDay) -> float:
+    """The rate of an hour. Of a part of an hour, it is what began in the part, since a part begins with a session."""
+    per_hour = row.begun_per_hour * min(row.observed_hours, 1.0)
+    return per_hour if per_hour >= _LEAST_PER_HOUR else 0.0
 
 
 def _file_lines() -> Iterator[str]:

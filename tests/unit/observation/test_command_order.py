@@ -1,4 +1,4 @@
-"""The order of commands: chains are found where they are, noise is none, and the script types pairs as they were seen."""
+"""The order of commands: chains are found where they are, noise is none, and the script types the pairs as seen."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_each_command_comes_as_often_in_the_chain_as_it_was_seen() -> None:
     order = order_of(drawn)
     names = [row.command for row in order.commands]
     totals = Counter(name for session in drawn for name in session)
-    flows = {name: 0.0 for name in names}
+    flows = dict.fromkeys(names, 0.0)
     for row in order.commands:
         assert sum(after.weight for after in row.following) == pytest.approx(totals[row.command])
         for after in row.following:
@@ -137,9 +137,7 @@ def test_a_script_says_what_follows_what_and_types_it(tmp_path: Path) -> None:
     assert line_count(observation.text) > 0
     machine = tmp_path / "machine.toml"
     machine.write_text(MACHINE, encoding="utf-8")
-    run = loadgo.run(
-        tmp_path / "monday.toml", on=machine, users=40, passes=10, think="fixed(1s)", out=tmp_path / "run"
-    )
+    run = loadgo.run(tmp_path / "monday.toml", on=machine, users=40, passes=10, think="fixed(1s)", out=tmp_path / "run")
     table = loadgo.tables(run).interactions.sort("user", "sent_ns")
     typed = [
         list(part["command"].cast(str)[start : start + 20])
