@@ -2,12 +2,12 @@
 
     python bench/bench_observe.py [LIGHT] [HEAVY] [SECONDS] [BUSY …]
 
-Users of two classes log in through `sh` and type programs whose processor time and page faults are known, with think
-times and an order of their own. `loadgo observe` watches all the while, in a process of its own. Its script is run by
-as many users. Compared are means and p90 by command, pairs of commands, think times and throughput by class; and the
-response, which both loads get on the same host. Then BUSY users type without the script being of interest: what does the observation cost? Its programs
-in the kernel are clocked by the kernel itself (`kernel.bpf_stats_enabled`), which makes them dearer, and its process by
-its own processor time.
+Users of two classes log in through `sh` and type programs whose processor time and page faults are known. Each class
+has think times and an order of its own. `loadgo observe` watches all the while, in a process of its own. Its script
+is run by as many users. Compared are means and p90 by command, pairs of commands, think times and throughput by
+class. The response is compared too, which both loads get on the same host. Then BUSY users type without the script
+being of interest: what does the observation cost? Its programs in the kernel are clocked by the kernel itself
+(`kernel.bpf_stats_enabled`), which makes them dearer, and its process by its own processor time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FOLLOWING = {
     "build": {"test": 8, "build": 2},
     "test": {"build": 8, "test": 2},
 }
-"""What follows what, with the weights of the classes in the long run."""
+"""The weights of the program that follows each; in the long run they give the weights of the classes."""
 CLASS_OF = {name: each for each, (_, weights) in CLASSES.items() for name in weights}
 
 

@@ -194,20 +194,20 @@ def _without_other_signs(value: object, *, ends_otherwise: bool) -> None:
         _without_other_signs(part, ends_otherwise=ends_otherwise)
 
 
-def _with_rows_of_names(value: object) -> None:
+def _with_rows_of_names(part: object) -> None:
     """Lets each `then` name another alternative, and takes it out where that cannot be."""
-    choice = value.get("choose", []) if isinstance(value, dict) else []
+    choice = part.get("choose", []) if isinstance(part, dict) else []
     for number, alternative in enumerate(choice):
         if not isinstance(alternative, dict) or "then" not in alternative:
             continue
         del alternative["then"]
         other = next((each for each in choice if isinstance(each, dict) and "type" in each), None)
-        if isinstance(value, dict) and "repeat" in value and other is not None and other is not alternative:
+        if isinstance(part, dict) and "repeat" in part and other is not None and other is not alternative:
             other["as"] = "alone"
             alternative["then"] = {"alone": number + 1}
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for part in inner:
-        _with_rows_of_names(part)
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for entry in inner:
+        _with_rows_of_names(entry)
 
 
 def changed(file: dict[str, Any], random: Random) -> tuple[dict[str, Any], object]:

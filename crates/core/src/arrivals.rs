@@ -1,7 +1,7 @@
 //! Arrivals over the day: a rate for each part of the day, and the instants that follow from it.
 //!
-//! A Poisson stream whose rate changes uses up one exponential amount for each arrival, at the rate of each instant
-//! (Çınlar, Introduction to Stochastic Processes, 1975, chapter 4.7).
+//! The next arrival of a Poisson stream comes when the integral of its rate has grown by an exponential amount.
+//! Source: Çınlar, Introduction to Stochastic Processes, 1975, chapter 4.7.
 
 use crate::time::Span;
 

@@ -1,9 +1,9 @@
-"""What follows what: a first-order chain of the commands of a class, where people keep an order.
+"""Finds what follows what: a first-order chain of the commands of a class, where people keep an order.
 
 The order counts if it is more than that of the same sessions with their commands shuffled, so that noise becomes no
-chain. Shuffles stay within a session: one person compiles and another one prints, and that is no order (a permutation
-test; Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd edition, 2005, chapter 3). After the last
-command of a session comes a first one. So each command is as frequent in the chain as it was seen.
+chain. Shuffles stay within a session, since people who differ keep no order by that. This is a permutation test (Good,
+Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd edition, 2005, chapter 3). After the last command of a
+session comes a first one. So each command is as frequent in the chain as it was seen.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from loadgo.observation.workload import commands_per_session, listed_names
 
 FEWEST_PAIRS = 50
 """Fewer pairs of commands say too little about an order."""
-SHUFFLES = 199
+_SHUFFLES = 199
 """Number of shuffles: the order counts if at most one of them has as much of it, which is a level of 1 %."""
-LEVEL = 0.01
+_CHANCE_LEVEL = 0.01
 _MOST_TESTED_COMMANDS = 50_000
-"""Of more commands, the test takes evenly spaced sessions with about as many."""
+"""The test takes evenly spaced sessions with about so many commands, if there are more."""
 _SEED = 20260
 _MOST_STEPS = 1000
 """Number of steps after which a session's pairs are counted as those of all its commands."""
@@ -67,7 +67,7 @@ def _order(each_class: SessionClass) -> CommandOrder:
         _distance(counts, _chain(counts, totals, starts), starts / starts.sum(), length),
         _distance(counts, independent, totals / totals.sum(), length),
     )
-    if p_value > LEVEL:
+    if p_value > _CHANCE_LEVEL:
         return CommandOrder(each_class.name, pairs, p_value, None, distances[1], ())
     return CommandOrder(each_class.name, pairs, p_value, *distances, _ordered(names, counts, totals, starts))
 
@@ -99,11 +99,11 @@ def _p_value(sequences: _Sequences) -> float:
     random = np.random.default_rng(_SEED)
     seen = _dependence(sequences.pairs(sequences.codes))
     as_much = 0
-    for _ in range(SHUFFLES):
+    for _ in range(_SHUFFLES):
         order = np.lexsort((random.random(len(sequences.codes)), sequences.session))
         # Equal tables differ by rounding of their sums.
         as_much += _dependence(sequences.pairs(sequences.codes[order])) >= seen * (1 - 1e-9)
-    return (1 + as_much) / (1 + SHUFFLES)
+    return (1 + as_much) / (1 + _SHUFFLES)
 
 
 def _dependence(counts: Counts) -> float:

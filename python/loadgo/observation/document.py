@@ -46,7 +46,7 @@ FEWEST_SESSIONS = 10
 _COARSE_SHARE = 0.1
 """Processor time that rounding may have hidden is a reason for doubt from this share on."""
 _FIGURE_CHARS = 32
-_FOLLOWING = 4
+_NAMED_COMMANDS = 4
 """Number of commands that a row of the order names."""
 _LEAST_MAX_USERS = 40
 """The least `--max-users` of the search for a capacity that the report names."""
@@ -255,7 +255,7 @@ def _command_table(observation: Observation) -> Table:
 
 
 def _order_table(observation: Observation) -> Table:
-    """What follows what, in the classes that keep an order."""
+    """The commands with what follows them, in the classes that keep an order."""
     rows = [(order, row) for order in observation.orders for row in order.commands]
     has_classes = len(observation.groups) > 1
     columns = (
@@ -270,7 +270,7 @@ def _order_table(observation: Observation) -> Table:
 def _following(row: OrderedCommand) -> str:
     """The commands that come next most often, with their shares."""
     total = sum(after.weight for after in row.following)
-    parts = [f"{after.command} {share(after.weight / total)}" for after in row.following[:_FOLLOWING]]
+    parts = [f"{after.command} {share(after.weight / total)}" for after in row.following[:_NAMED_COMMANDS]]
     rest = len(row.following) - len(parts)
     return ", ".join([*parts, *([f"{rest} others"] if rest > 1 else ["another"] if rest else [])])
 

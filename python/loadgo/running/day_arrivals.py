@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, naming
+from loadgo.notation.quantities import arrivals_per_second
 from loadgo.running.bundled import Source
 from loadgo.running.load import Load
 from loadgo.running.prepared import parse_script_file
@@ -37,6 +39,15 @@ def day_rates(source: Source, load: Load) -> DayRates:
             '[arrivals] with "09:00" = "30/h" to it, or give one rate such as 30/h'
         ).about("arrivals")
     return rates
+
+
+def arrival_options(arrivals: float | str | None, rates: DayRates, duration_s: float | None) -> dict[str, Any]:
+    """The arrivals in the form of `_loadgo.run_host`; `rates` are those of the script, as `day_rates` has them."""
+    with naming("arrivals"):
+        minute = minute_of_day(arrivals)
+        if minute is not None and rates:
+            return {"arrivals_per_second": mean_rate(rates, minute, duration_s), "arrivals_from": minute}
+        return {"arrivals_per_second": None if arrivals is None else arrivals_per_second(arrivals)}
 
 
 def mean_rate(rates: DayRates, minute: int, length_s: float | None) -> float:

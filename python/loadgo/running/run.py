@@ -18,7 +18,7 @@ from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
-from loadgo.running.day_arrivals import DayRates, day_rates, mean_rate, minute_of_day
+from loadgo.running.day_arrivals import DayRates, arrival_options, day_rates
 from loadgo.running.folders import as_utf8, failed_runs_named, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import (
@@ -311,23 +311,14 @@ def _predict(checked: _CheckedRun, plan: DrawPlan, choice: WorkerChoice, progres
 
 
 def load_options(load: Load, rates: DayRates = ()) -> dict[str, Any]:
-    """The load in the form of `_loadgo.run_host`, except for the passes, which depend on the script.
-
-    `rates` are those of the script, where its users arrive from a time of the day on.
-    """
+    """The load in the form of `_loadgo.run_host`, except for the passes; `rates` are as `day_rates` has them."""
     duration_s = None if load.duration is None else quantities.span_s(load.duration, "duration")
-    with naming("arrivals"):
-        minute = minute_of_day(load.arrivals) if rates else None
-        if minute is not None:
-            rate: float | None = mean_rate(rates, minute, duration_s)
-        else:
-            rate = None if load.arrivals is None else quantities.arrivals_per_second(load.arrivals)
+    arrivals = arrival_options(load.arrivals, rates, duration_s)
     with naming("until"):
         until = None if load.until is None else _loadgo.parse_until(load.until)
     return {
-        "arrivals_per_second": rate,
-        **({} if minute is None else {"arrivals_from": minute}),
-        "users": _users(load.users, rate, duration_s),
+        **arrivals,
+        "users": _users(load.users, arrivals["arrivals_per_second"], duration_s),
         "duration_s": duration_s,
         "warm_up_s": None if load.warm_up is None else quantities.span_s(load.warm_up, "warm_up"),
         "until": until,

@@ -127,8 +127,10 @@ def test_noise_becomes_a_chain_in_one_of_a_hundred_observations() -> None:
 
 
 def test_a_script_says_what_follows_what_and_types_it(tmp_path: Path) -> None:
-    drawn = sessions(30, 20, CHAIN, seed=3)
-    observation = loadgo.observe(written_sessions(tmp_path / "history", drawn), output=tmp_path / "monday.toml")
+    typed_sessions = sessions(30, 20, CHAIN, seed=3)
+    observation = loadgo.observe(
+        written_sessions(tmp_path / "history", typed_sessions), output=tmp_path / "monday.toml"
+    )
     choice = tomllib.loads(observation.text)["lines"][0]
     assert choice["repeat"] == 20
     rows = {line["as"]: line for line in choice["choose"]}
@@ -139,19 +141,19 @@ def test_a_script_says_what_follows_what_and_types_it(tmp_path: Path) -> None:
     machine.write_text(MACHINE, encoding="utf-8")
     run = loadgo.run(tmp_path / "monday.toml", on=machine, users=40, passes=10, think="fixed(1s)", out=tmp_path / "run")
     table = loadgo.tables(run).interactions.sort("user", "sent_ns")
-    typed = [
+    driven = [
         list(part["command"].cast(str)[start : start + 20])
         for (_,), part in table.group_by("user")
         for start in range(0, 200, 20)
     ]
-    assert all(session[0] == "cat" for session in typed)
-    expected, actual = pair_shares(drawn), pair_shares(typed)
+    assert all(session[0] == "cat" for session in driven)
+    expected, actual = pair_shares(typed_sessions), pair_shares(driven)
     distance = sum(abs(expected.get(pair, 0) - actual.get(pair, 0)) for pair in {*expected, *actual}) / 2
     assert distance < 0.05
     assert "What follows what" in observation.report()
     (known,) = (figure for figure in observation.known if figure.figure == "order of commands")
     assert known.source == "shell history"
-    assert known.remark.startswith("each is drawn by the one before, from 570 pairs; ")
+    assert known.remark.startswith("each is typed_sessions by the one before, from 570 pairs; ")
     assert observation.frame("orders").height == 9
 
 

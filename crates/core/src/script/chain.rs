@@ -1,4 +1,4 @@
-//! What follows what: the rows of a repeated choice that is a first-order chain, read and checked.
+//! Rows of what follows what: a repeated choice as a first-order chain, read and checked.
 //!
 //! An alternative with `then` has the weights of the alternative that comes next; one without is followed by any, by `weight`.
 

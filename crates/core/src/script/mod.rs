@@ -85,9 +85,9 @@ pub enum ScriptStep {
 /// An alternative of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// Its weight. It is 0 only if it comes after others alone.
+    /// The weight. It is 0 only of an alternative that never comes first.
     pub weight: f64,
-    /// Its steps.
+    /// The steps that it takes.
     pub steps: Vec<ScriptStep>,
     /// The alternatives that may come next in a choice that is repeated: index and weight (over 0). `None`: any, by `weight`.
     pub then: Option<Vec<(u32, f64)>>,
