@@ -4,7 +4,7 @@ use crate::metering::{MetersPart, MetersState};
 use crate::refusal::RunRefusal;
 use crate::run_spec::RunSpec;
 use crate::sections::{ConditionsPart, DriverPart, LimitEachPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
-use jiff::Timestamp;
+use chrono::{SecondsFormat, Utc};
 use loadgo_core::load::LoadModel;
 use loadgo_store::Folder;
 use serde::Serialize;
@@ -162,7 +162,7 @@ impl RunToml {
 }
 
 fn now() -> Datetime {
-    let text = Timestamp::now().to_string();
+    let text = Utc::now().to_rfc3339_opts(SecondsFormat::Nanos, true);
     Datetime::from_str(&text).expect("a timestamp is written as RFC 3339")
 }
 
