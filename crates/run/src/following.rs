@@ -33,6 +33,8 @@ pub(crate) struct FollowingEnd {
     pub notes: Vec<String>,
     /// Things that stay behind on this host, each with the reason and the remedy.
     pub left_behind: Vec<String>,
+    /// Whether somebody switched the kernel's delay accounting off meanwhile.
+    pub delays_switched_off: bool,
 }
 
 impl Following {
@@ -62,7 +64,7 @@ impl Following {
     pub(crate) fn end(mut self) -> FollowingEnd {
         self.join().unwrap_or_else(|| {
             let note = "the thread that reads the sessions' accounts panicked: what they used is not known from then on";
-            FollowingEnd { notes: vec![note.into()], left_behind: Vec::new() }
+            FollowingEnd { notes: vec![note.into()], ..FollowingEnd::default() }
         })
     }
 
@@ -97,9 +99,10 @@ impl Readings {
             let is_last = stop.is_set();
             self.read(is_last);
             if is_last {
+                let delays_switched_off = self.sessions.sources().delays_switched_off();
                 let (note, left_behind) = self.sessions.end();
                 let left_behind = left_behind.iter().map(ToString::to_string).collect();
-                return FollowingEnd { notes: note.into_iter().collect(), left_behind };
+                return FollowingEnd { notes: note.into_iter().collect(), left_behind, delays_switched_off };
             }
             due = (due + READ_EVERY).max(std::time::Instant::now());
             while !stop.is_set() && std::time::Instant::now() < due {

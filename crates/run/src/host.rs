@@ -105,6 +105,7 @@ fn on_host(
     let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);
     running.run_toml.users_memory_kills(groups.and_then(|groups| groups.memory_kills()));
     running.run_toml.usage(conditions::usage_part(&sources.now()));
+    running.run_toml.delays_switched_off(sources.delays_switched_off());
     ran.map(|_| ())
 }
 

@@ -171,6 +171,7 @@ impl HostMeter {
         }
         let ran = ran.transpose().map_err(|reason| cannot_run(&order, reason));
         let followed = following.map_or_else(FollowingEnd::default, Following::end);
+        running.run_toml.delays_switched_off(followed.delays_switched_off);
         if let Some(recorder) = recorder {
             record(recorder, &order, ran.as_ref().ok().and_then(Option::as_ref));
         }

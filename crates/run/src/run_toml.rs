@@ -106,6 +106,13 @@ impl RunToml {
         self.file.usage = Some(usage);
     }
 
+    /// Notes whether delay accounting was switched off during the run.
+    pub(crate) fn delays_switched_off(&mut self, is_off: bool) {
+        if let Some(usage) = &mut self.file.usage {
+            usage.delays_switched_off = is_off;
+        }
+    }
+
     /// Sets the section of the meters, as they are at the beginning.
     pub(crate) fn meters(&mut self, meters: MetersPart) {
         self.file.meters = Some(meters);

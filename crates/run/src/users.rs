@@ -70,6 +70,11 @@ pub(crate) struct UsageSources {
 }
 
 impl UsageSources {
+    /// Whether the kernel accounts no longer for waits of paging and of I/O, as it did at the beginning.
+    pub(crate) fn delays_switched_off(&self) -> bool {
+        self.of_meter.delays_switched_off()
+    }
+
     /// The sources, by the sessions that have begun so far.
     pub(crate) fn now(&self) -> Sources {
         let Some(word) = &self.login_word else { return self.of_meter.clone() };

@@ -314,6 +314,11 @@ def _notes(
         )
     if unknown_waits:
         notes.append(unknown_waits)
+    if usage.get("delays_switched_off"):
+        notes.append(
+            "Waits for paging and for I/O are too small: somebody switched the kernel's delay accounting off during "
+            "the run, such as a loadgo in another container. `sysctl kernel.task_delayacct=1` keeps it on."
+        )
     if total is None and not is_fleet:
         notes.append("The processors' time was not measured.")
     notes.extend(str(note) for note in usage.get("notes", []))
