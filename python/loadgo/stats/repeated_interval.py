@@ -36,6 +36,8 @@ SPENDING_POWER = 2.0
 """The power of t in the spent error. With 1 early intervals are narrower and the last one wider; with 3, reversed."""
 SIMULATED_EXPERIMENTS = 100_000
 """The number of simulated experiments: 5 of 100 are then known to ±0.14."""
+MOST_FORECAST_PAIRS = 1000
+"""The largest number of pairs of runs in a forecast. A change that needs more is out of reach."""
 LAST_WIDTH_RATIO = 1.19
 """The width of the last of many intervals over that of Student's. A test derives it from the simulated experiments."""
 
@@ -72,11 +74,14 @@ def planned_half_width(deviation: float, count: int) -> float:
     return LAST_WIDTH_RATIO * student_reach(count - 1) * deviation / math.sqrt(count)
 
 
-def observations_needed(deviation: float, width: float, most: int) -> int | None:
-    """The fewest observations of an experiment whose last interval has at most this half width; None if over `most`."""
-    if planned_half_width(deviation, most) > width:
+def observations_needed(deviation: float, width: float) -> int | None:
+    """The fewest observations of an experiment whose last interval has at most this half width.
+
+    None if they are over `MOST_FORECAST_PAIRS`.
+    """
+    if planned_half_width(deviation, MOST_FORECAST_PAIRS) > width:
         return None
-    too_few, enough = FEWEST_OBSERVATIONS - 1, most
+    too_few, enough = FEWEST_OBSERVATIONS - 1, MOST_FORECAST_PAIRS
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         too_few, enough = (too_few, middle) if planned_half_width(deviation, middle) <= width else (middle, enough)

@@ -66,10 +66,10 @@ def test_the_forecast_of_the_last_width_is_that_of_an_experiment(planned: int) -
 
 
 def test_observations_needed_are_the_first_that_are_enough() -> None:
-    needed = observations_needed(0.1, 0.05, 1000)
+    needed = observations_needed(0.1, 0.05)
     assert needed is not None
     assert planned_half_width(0.1, needed) <= 0.05 < planned_half_width(0.1, needed - 1)
-    assert observations_needed(10.0, 0.05, 1000) is None
+    assert observations_needed(10.0, 0.05) is None
 
 
 def test_a_covariate_that_explains_the_scatter_narrows_the_interval() -> None:
