@@ -12,12 +12,9 @@ import polars as pl
 from loadgo.documents.as_csv import safe_polars_csv
 from loadgo.documents.as_json import JSON_FORMAT
 from loadgo.errors import BadQuery
-from loadgo.records.runs import LAST_RUN_NAME
+from loadgo.records.runs import LAST_RUN_NAME, RunSpec
 from loadgo.records.statement import check_statement
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
-
-RunSpec = str | PathLike[str]
-"""A run, as `loadgo.tables` takes it."""
 
 
 def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME, *, allow_files: bool = False) -> pl.DataFrame:
@@ -75,13 +72,12 @@ def _combined(runs: Sequence[Tables]) -> dict[str, pl.DataFrame]:
         raise BadQuery("the query has no run: name at least one")
     frames_by_run = [(str(run.conditions.get("id", number)), run.frames()) for number, run in enumerate(runs, 1)]
     return {
-        name: pl.concat([_with_run(frames[name], run_id) for run_id, frames in frames_by_run], how="diagonal")
+        name: pl.concat(
+            [frames[name].select(pl.lit(run_id).alias("run"), pl.all()) for run_id, frames in frames_by_run],
+            how="diagonal",
+        )
         for name in COLUMNS_BY_TABLE
     }
-
-
-def _with_run(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
-    return frame.select(pl.lit(run_id).alias("run"), pl.all())
 
 
 def _first_line(error: Exception) -> str:
