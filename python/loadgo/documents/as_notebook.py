@@ -13,10 +13,9 @@ from loadgo.documents.absent_words import with_absent_explained
 from loadgo.documents.as_html import template
 from loadgo.documents.document import Document, Points
 from loadgo.documents.prose import prose
-from loadgo.documents.signs import cut as shortened
 from loadgo.documents.table import Table
 from loadgo.errors import LoadgoError
-from loadgo.notation.figures import plain
+from loadgo.notation.figures import cut, plain
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -38,7 +37,7 @@ def notebook_html(document: Document, titles: Sequence[str], chart: Chart | None
     """
     table = _main_table(document, titles)
     hidden = 0 if table is None else max(0, len(table.columns[0].cells) - _MOST_ROWS)
-    table = None if table is None else with_absent_explained(_shortened(table))
+    table = None if table is None else with_absent_explained(_cut(table))
     try:
         picture = None if chart is None else _picture(chart)
     except LoadgoError as error:
@@ -54,10 +53,10 @@ def _html(document: Document, table: Table | None, hidden: int, picture: tuple[s
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"plain": plain, "prose": prose}
     return environment.from_string(template("notebook.html")).render(
-        warnings=[shortened(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
+        warnings=[cut(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
         more_warnings=max(0, len(document.warnings) - _MOST_WARNINGS),
-        answers=[shortened(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
-        trust=shortened(document.trust, _MOST_SENTENCE_CHARS),
+        answers=[cut(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
+        trust=cut(document.trust, _MOST_SENTENCE_CHARS),
         table=table,
         hidden=hidden,
         points=() if table else _points(document),
@@ -76,19 +75,17 @@ def _points(document: Document) -> list[list[str]]:
     """The first list of the document with its lines cut, for a document without tables; empty without lists."""
     lists = [section for section in document.sections if isinstance(section, Points)]
     items = lists[0].items[:_MOST_ROWS] if lists else ()
-    return [[shortened(line, _MOST_SENTENCE_CHARS) for line in item] for item in items]
+    return [[cut(line, _MOST_SENTENCE_CHARS) for line in item] for item in items]
 
 
-def _shortened(table: Table) -> Table:
+def _cut(table: Table) -> Table:
     """The first rows of the table, with long cells cut."""
 
-    def cut(cells: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(shortened(cell, _MOST_CELL_CHARS) for cell in cells[:_MOST_ROWS])
+    def first(cells: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(cut(cell, _MOST_CELL_CHARS) for cell in cells[:_MOST_ROWS])
 
     columns = tuple(
-        replace(
-            column, heading=shortened(column.heading, _MOST_CELL_CHARS), cells=cut(column.cells), below=(), hints=()
-        )
+        replace(column, heading=cut(column.heading, _MOST_CELL_CHARS), cells=first(column.cells), below=(), hints=())
         for column in table.columns
     )
     return replace(table, columns=columns)

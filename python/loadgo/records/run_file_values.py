@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from loadgo.errors import BadArgument
+from loadgo.notation.figures import cut
 
 MOST_COUNT = 2.0**63
 """No count, time or size of a run is as large."""
@@ -94,9 +95,7 @@ def check_values(run_toml: Mapping[str, Any]) -> None:
     """Raises `ValueError` with the first value of another kind, and what it must be."""
     for key, value in _present(run_toml):
         if not _CHECKS[_KINDS[key]](value):
-            shown = repr(value)
-            shown = shown if len(shown) <= _SHOWN_CHARS else f"{shown[: _SHOWN_CHARS - 1]}…"
-            raise BadArgument(f"`{key}` must be {_KINDS[key]}, not {shown}")
+            raise BadArgument(f"`{key}` must be {_KINDS[key]}, not {cut(repr(value), _SHOWN_CHARS)}")
 
 
 def _present(run_toml: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
