@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from loadgo.measures.queues import Queue, ReadyQueue, measures_of, queues_of, ready_of
-from loadgo.records.phases import Stretch
+from loadgo.records.phases import Stretch, lies_in
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -247,10 +247,8 @@ def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.Da
     """The rows whose span lies wholly in the stretch; all rows if the processors' time has no such span."""
     if frame.is_empty():
         return frame
-    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    inside = (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
     spans = frame if tables.time.is_empty() else tables.time
-    return frame if spans.filter(inside).is_empty() else frame.filter(inside)
+    return frame if spans.filter(lies_in(stretch)).is_empty() else frame.filter(lies_in(stretch))
 
 
 def measured_sum(column: str | pl.Expr) -> pl.Expr:

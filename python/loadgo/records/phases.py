@@ -132,9 +132,14 @@ def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
     """The spans of `time` or `processes` that lie wholly in the stretch; all spans if none does."""
     if frame.is_empty():
         return frame
-    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    inside = frame.filter((begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
+    inside = frame.filter(lies_in(stretch))
     return inside if len(inside) else frame
+
+
+def lies_in(stretch: Stretch) -> pl.Expr:
+    """Whether a row's span lies wholly in the stretch."""
+    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
+    return (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
 
 
 def _counts(interactions: pl.DataFrame) -> dict[str, int]:

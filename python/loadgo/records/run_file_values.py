@@ -101,8 +101,14 @@ def check_values(run_toml: Mapping[str, Any]) -> None:
 def _present(run_toml: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
     """The values that are checked and present, sections before their values."""
     for key in sorted(_KINDS, key=lambda key: key.count(".")):
-        node: Any = run_toml
-        for part in key.split("."):
-            node = node.get(part) if isinstance(node, dict) else None
-        if node is not None:
-            yield key, node
+        value = value_at(run_toml, key)
+        if value is not None:
+            yield key, value
+
+
+def value_at(run_toml: Mapping[str, Any], key: str) -> Any:
+    """The value of a dotted key; None if `run.toml` does not have it."""
+    value: Any = run_toml
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
