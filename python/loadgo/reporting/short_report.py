@@ -42,9 +42,6 @@ _TABLES_OF_TOP = ("processes", "interrupts", "segments", "functions", "system-ca
 """Tables whose length `--top` sets."""
 _TABLES_OF_BY = ("faults-by", "system-calls-by", "faults-of-command", "system-calls-of-command")
 
-_SHOWN_QUANTILES = ("p50", "p90", "p99")
-"""The quantiles in the table of responses."""
-
 Note = tuple[str, str]
 """A label and a line."""
 

@@ -61,12 +61,6 @@ def repeated_interval(
     return Interval(mean.value - reach * mean.error, mean.value + reach * mean.error)
 
 
-def half_width(deviation: float, progress: Sequence[float]) -> float:
-    """Half the width of the last interval of observations with this standard deviation; infinite with too few."""
-    reach = _reach(tuple(progress), False)
-    return math.inf if math.isinf(reach) else reach * deviation / math.sqrt(len(progress))
-
-
 def planned_half_width(deviation: float, count: int) -> float:
     """About half the width of the last interval of an experiment that was planned with `count` observations."""
     if count < FEWEST_OBSERVATIONS:

@@ -8,13 +8,13 @@ import pytest
 from loadgo.stats.repeated_interval import (
     FEWEST_OBSERVATIONS,
     LAST_WIDTH_RATIO,
-    half_width,
     observations_needed,
     planned_half_width,
     repeated_interval,
 )
 from loadgo.stats.resample import Interval
 from loadgo.stats.student import student_reach
+from support.repeated_intervals import half_width
 
 
 def evenly(count: int, planned: int) -> list[float]:
