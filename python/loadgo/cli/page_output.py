@@ -105,7 +105,8 @@ def made_file_and_page(
 ) -> tuple[Path | None, PageOutput | None]:
     """The place of a file that a command makes, and that of the report on it, which `--report` names.
 
-    The file is `default` without an `output`, and None for the standard output; that has no room for a report, too.
+    The file is `default` without an `output`, and None for the standard output. Beside that there is no report unless
+    it is named.
     Raises what `page_output` raises, and `ValueError` if the two are one file.
     """
     to_stdout = output is not None and str(output) == "-"

@@ -30,7 +30,7 @@ from loadgo.records.conditions import (
     DifferingCondition,
     conditions_of,
     differing_conditions,
-    ends_by_time,
+    has_passes,
     script_lines,
 )
 from loadgo.records.fleet_tables import tables_of_load
@@ -270,8 +270,8 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
         raise BadArgument(f"the runs {', '.join(names)} have not typed the same script: they are not one side")
     conditions = conditions_of(folders[0], runs[0].conditions)
     name = folders[0].name if len(folders) == 1 else f"{folders[0].name} and {len(folders) - 1} more"
-    is_timed = any(ends_by_time(run.conditions) for run in runs)
-    chosen = phases if phases != "auto" else "steady" if is_timed else "all"
+    of_passes = all(has_passes(run.conditions) for run in runs)
+    chosen = phases if phases != "auto" else "all" if of_passes else "steady"
     side = side_of_runs(name, runs, chosen, tariff, conditions)
     return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen), folders=tuple(folders))
 

@@ -22,7 +22,7 @@ from loadgo.measures.other_work import Level, OtherWork, most_other_work, other_
 from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
-from loadgo.records.conditions import ends_by_time, system_title
+from loadgo.records.conditions import has_passes, system_title
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, with_classes
 from loadgo.records.phases import Stretch, stretch_of
@@ -180,7 +180,7 @@ class Side:
     @property
     def has_passes(self) -> bool:
         """Whether the users typed a number of passes, so that each typed the same lines."""
-        return self.kind == "printed" or not any(ends_by_time(tables.conditions) for tables in self.tables)
+        return self.kind == "printed" or all(has_passes(tables.conditions) for tables in self.tables)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.run_warnings import RunFacts, facts_of_runs, warnings_of_runs
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
 from loadgo.published.finding import contradictions_in_words
-from loadgo.records.conditions import ends_by_time, script_lines
+from loadgo.records.conditions import has_passes, script_lines
 from loadgo.records.phases import PHASE_CHOICES
 from loadgo.records.runs import run_names
 
@@ -74,9 +74,8 @@ def side_of(spec: SideSpec, tariff: str | None, phases: str) -> Side:
 
 def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
     priced_runs = found_runs(names)
-    is_timed = any(ends_by_time(run.conditions) for run in priced_runs.runs)
-    # In runs with a number of passes each user did the same.
-    chosen = phases if phases in PHASE_CHOICES else "steady" if is_timed else "all"
+    of_passes = all(has_passes(run.conditions) for run in priced_runs.runs)  # then all users did the same
+    chosen = phases if phases in PHASE_CHOICES else "all" if of_passes else "steady"
     use = use_of(priced_runs.runs, priced_runs.folders, chosen)
     name = priced_runs.folders[0].name + (f" and {len(priced_runs.runs) - 1} more" if len(priced_runs.runs) > 1 else "")
     if not use.interactions:

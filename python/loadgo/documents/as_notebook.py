@@ -37,7 +37,7 @@ def notebook_html(document: Document, titles: Sequence[str], chart: Chart | None
     """
     table = _main_table(document, titles)
     hidden = 0 if table is None else max(0, len(table.columns[0].cells) - _MOST_ROWS)
-    table = None if table is None else with_absent_explained(_cut(table))
+    table = None if table is None else with_absent_explained(_shortened(table))
     try:
         picture = None if chart is None else _picture(chart)
     except LoadgoError as error:
@@ -78,7 +78,7 @@ def _points(document: Document) -> list[list[str]]:
     return [[cut(line, _MOST_SENTENCE_CHARS) for line in item] for item in items]
 
 
-def _cut(table: Table) -> Table:
+def _shortened(table: Table) -> Table:
     """The first rows of the table, with long cells cut."""
 
     def first(cells: tuple[str, ...]) -> tuple[str, ...]:

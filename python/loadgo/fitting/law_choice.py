@@ -34,7 +34,7 @@ class LawChoice:
 
 
 def choose_law(values: Floats) -> LawChoice:
-    """Chooses the law of times, the `values`, which are not negative and not empty."""
+    """Chooses the law of times. The `values` are not negative and not empty."""
     mean, deviation = float(values.mean()), float(values.std())
     if len(values) == 1:
         return LawChoice(Law("fixed", (mean,), timed=True), "a single value, taken as always the same")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
-from loadgo.observation.results import ObservedFacts
+from loadgo.observation.results import HourOfDay, KnownFigure, SourceRead, ThinkTimes, TypingTimes
 from loadgo.observation.sessions import ObservedSession
 
 _ACCOUNTS = 2**32 - 1
@@ -54,9 +54,18 @@ def _numbers(users: Sequence[str | int], argument: str) -> frozenset[int]:
 
 
 @dataclass(frozen=True)
-class Material(ObservedFacts):
-    """The sessions of an observation, and its facts. `notes` are on what is in no session."""
+class Material:
+    """The sessions of an observation, and sentences on what is in none."""
 
     sessions: tuple[ObservedSession, ...]
+    span_s: float
+    """Length of a live observation; of records, the time from the first beginning to the last end."""
+    sources: tuple[SourceRead, ...]
+    think: ThinkTimes | None
+    typing: TypingTimes | None
+    hours: tuple[HourOfDay, ...]
+    known: tuple[KnownFigure, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     rounded_steps: int
     """Number of steps of 10 ms by which the processor time of a process may be too small."""

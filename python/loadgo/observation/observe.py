@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from loadgo.observation.from_records import material_of_records, read_think_sour
 from loadgo.observation.live import WatchState, material_of_sessions, watch_sessions
 from loadgo.observation.material import ChosenPeople, Material
 from loadgo.observation.program_names import NamesKept
-from loadgo.observation.results import Observation, ObservedFacts
+from loadgo.observation.results import Observation
 from loadgo.observation.script_text import script_text
 from loadgo.observation.workload import equivalent_users, observed_commands, user_groups
 from loadgo.running.prepared import line_count
@@ -117,13 +117,20 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
         text="",
         path=path,
         name=_DEFAULT_NAME if path is None else _name(path),
+        sources=material.sources,
         people=len({session.person for session in sessions}),
         sessions=len(sessions),
+        span_s=material.span_s,
         equivalent_users=equivalent_users(groups, commands, material.think, material.typing, material.span_s),
         groups=groups,
         division=division.reason,
         commands=commands,
+        think=material.think,
+        typing=material.typing,
+        hours=material.hours,
+        known=material.known,
+        notes=material.notes,
+        warnings=material.warnings,
         is_stopped=is_stopped,
-        **{fact.name: getattr(material, fact.name) for fact in fields(ObservedFacts)},
     )
     return replace(observation, text=script_text(observation))

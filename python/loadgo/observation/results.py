@@ -116,13 +116,26 @@ class KnownFigure:
     remark: str
 
 
-@dataclass(frozen=True)
-class ObservedFacts:
-    """The facts of an observation that its result has as they were found."""
+@dataclass(frozen=True, repr=False)
+class Observation(Result, presented_by="loadgo.observation.presentation:presentation"):
+    """A script made from records, or from sessions that were watched."""
 
+    text: str
+    """The text of the script."""
+    path: Path | None
+    """The path of the script; None if it was not written."""
+    name: str
     sources: tuple[SourceRead, ...]
+    people: int
+    sessions: int
     span_s: float
     """Length of a live observation; of records, the time from the first beginning to the last end."""
+    equivalent_users: float | None
+    """Number of users of the script who type as many commands in `span_s` as people typed; None without think times."""
+    groups: tuple[UserGroup, ...]
+    division: str
+    """The reason for the classes."""
+    commands: tuple[ObservedCommand, ...]
     think: ThinkTimes | None
     typing: TypingTimes | None
     hours: tuple[HourOfDay, ...]
@@ -131,24 +144,5 @@ class ObservedFacts:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     """Losses: damaged records, a file that was cut, lines for which there was no room."""
-
-
-@dataclass(frozen=True, repr=False)
-class Observation(ObservedFacts, Result, presented_by="loadgo.observation.presentation:presentation"):
-    """A script made from records, or from sessions that were watched."""
-
-    text: str
-    """The text of the script."""
-    path: Path | None
-    """The path of the script; None if it was not written."""
-    name: str
-    people: int
-    sessions: int
-    equivalent_users: float | None
-    """Number of users of the script who type as many commands in `span_s` as people typed; None without think times."""
-    groups: tuple[UserGroup, ...]
-    division: str
-    """The reason for the classes."""
-    commands: tuple[ObservedCommand, ...]
     is_stopped: bool = False
     """Whether a signal ended a live observation before its time."""

@@ -126,10 +126,10 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
     return conditions
 
 
-def ends_by_time(run_toml: Mapping[str, Any]) -> bool:
-    """Whether a load had a length or an end by a condition; otherwise each user typed a number of passes."""
+def has_passes(run_toml: Mapping[str, Any]) -> bool:
+    """Whether each user typed a number of passes: the load had neither a length nor an end by a condition."""
     load = run_toml.get("load", {})
-    return "duration_s" in load or "until" in load
+    return "duration_s" not in load and "until" not in load
 
 
 def system_title(run_toml: Mapping[str, Any]) -> str:

@@ -72,12 +72,13 @@ def _combined(runs: Sequence[Tables]) -> dict[str, pl.DataFrame]:
         raise BadQuery("the query has no run: name at least one")
     frames_by_run = [(str(run.conditions.get("id", number)), run.frames()) for number, run in enumerate(runs, 1)]
     return {
-        name: pl.concat(
-            [frames[name].select(pl.lit(run_id).alias("run"), pl.all()) for run_id, frames in frames_by_run],
-            how="diagonal",
-        )
+        name: pl.concat([_with_run(frames[name], run_id) for run_id, frames in frames_by_run], how="diagonal")
         for name in COLUMNS_BY_TABLE
     }
+
+
+def _with_run(frame: pl.DataFrame, run_id: str) -> pl.DataFrame:
+    return frame.select(pl.lit(run_id).alias("run"), pl.all())
 
 
 def _first_line(error: Exception) -> str:
