@@ -80,6 +80,14 @@ def missing() -> str | None:
     return None
 
 
+def skip_if(missing: str | None, untried: str) -> None:
+    """Skips a test that lacks something. Where it should be installed, that is a failure."""
+    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(f"{untried} were not tried on a second kernel: {missing}")
+
+
 def missing_modules() -> str | None:
     """Why that kernel has no TLS of its own here; None when it has."""
     absent = [name for name in LOADED if not (MODULES / f"{name}.ko").exists()]

@@ -132,6 +132,19 @@ def phase_marks(tables: Tables) -> pl.DataFrame:
     ).filter(pl.col("phase").is_in(["steady", "ramp-down"]))
 
 
+def binned_spans(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The rows by time with the number `n` of their bin in the chart, and the number of spans in a bin."""
+    ends = rows["at_ns"].unique().sort()
+    spans_per_bin = max(1, -(-len(ends) // MOST_TIME_BINS))
+    bins = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bin)
+    return rows.join(bins, on="at_ns").sort("at_ns", maintain_order=True), spans_per_bin
+
+
+def bin_note(spans_per_bin: int) -> str:
+    """A sentence for the caption of a chart whose bins have several spans; else empty."""
+    return f" {spans_per_bin} spans are drawn as one." if spans_per_bin > 1 else ""
+
+
 def time_by_category(tables: Tables, order: Sequence[str]) -> ChartData:
     """Each category's share of processor time over the run, stacked in the order of `order`.
 
@@ -142,13 +155,10 @@ def time_by_category(tables: Tables, order: Sequence[str]) -> ChartData:
         return ChartData(pl.DataFrame(schema=_TIME_COLUMNS), "The processors' time was not measured.")
     own = spans.filter(pl.col("processor").is_not_null())
     spans = own if len(own) else spans
-    ends = spans["at_ns"].unique().sort()
-    spans_per_bin = max(1, -(-len(ends) // MOST_TIME_BINS))
-    bins = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bin)
+    binned, spans_per_bin = binned_spans(spans)
     rank = pl.DataFrame({"category": order, "rank": range(len(order)), "busy": [is_busy(name) for name in order]})
     shares = (
-        spans.join(bins, on="at_ns")
-        .group_by("n", "category")
+        binned.group_by("n", "category")
         .agg(
             pl.col("time_ns").sum(),
             from_s=(pl.col("at_ns") - pl.col("span_ns").cast(pl.Int64)).min() / _NS_PER_S,
@@ -159,9 +169,8 @@ def time_by_category(tables: Tables, order: Sequence[str]) -> ChartData:
         .join(rank, on="category")
         .sort("n", "rank")
     )
-    more = f" {spans_per_bin} spans are drawn as one." if spans_per_bin > 1 else ""
     where = "All processors together: busy time above the axis, time that nobody used below it, by its cause."
-    return ChartData(_stacked(shares), f"{where}{more}")
+    return ChartData(_stacked(shares), f"{where}{bin_note(spans_per_bin)}")
 
 
 def _stacked(shares: pl.DataFrame) -> pl.DataFrame:

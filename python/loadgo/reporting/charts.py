@@ -28,7 +28,7 @@ from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary
 from loadgo.notation.terms import category_name
 from loadgo.reporting import chart_data
-from loadgo.reporting.meter_charts import METER_CHART_BUILDERS
+from loadgo.reporting.meter_charts import METER_CHART_BUILDERS, stepped_area
 from loadgo.reporting.over_time import shown_time_ns
 from loadgo.reporting.over_time_chart import OVER_TIME, over_time_chart
 from loadgo.reporting.processor_time_words import without_load
@@ -157,17 +157,7 @@ def _over_time(
     if over.frame.is_empty():
         return None
     column, label = field
-    area = (
-        alt.Chart(safe(over.frame))
-        .mark_area(
-            interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
-        )
-        .encode(
-            x=run_time("from_s", shown_time_ns(tables)),
-            y=alt.Y(f"{column}:Q", title=label),
-            tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip(f"{column}:Q", title=label, format=",.3~r")],
-        )
-    )
+    area = stepped_area(over, tables, column, label, alt.Tooltip(f"{column}:Q", title=label, format=",.3~r"))
     marks = alt.Chart(safe(chart_data.phase_marks(tables)))
     rule = marks.mark_rule(strokeDash=[4, 3]).encode(x=alt.X("at_s:Q"))
     text = marks.mark_text(align="left", dx=4, baseline="top").encode(
@@ -186,7 +176,7 @@ def _timeline(summary: Summary, tables: Tables) -> Chart | None:
         alt.Chart(safe(waits.frame))
         .mark_bar(color=ACCENT_COLOR, binSpacing=0, stroke=ACCENT_COLOR if single else None, strokeWidth=0.8)
         .encode(
-            x=run_time("from_s", shown_time_ns(tables)),
+            x=run_time(shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y("user:O", title="user"),
             opacity=alt.Opacity("share:Q", legend=None, scale=alt.Scale(domain=[0, most], range=[0.1, 1])),
@@ -221,7 +211,7 @@ def _time(summary: Summary, tables: Tables) -> Chart | None:
         alt.Chart(safe(named))
         .mark_rect()
         .encode(
-            x=run_time("from_s", shown_time_ns(tables)),
+            x=run_time(shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y("bottom:Q", axis=axis, scale=alt.Scale(nice=False)),
             y2=alt.Y2("top:Q"),

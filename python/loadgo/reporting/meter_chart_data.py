@@ -16,7 +16,7 @@ from loadgo.measures.meters import host_wide_rows, most_time_first
 from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import number, path_end, share
-from loadgo.reporting.chart_data import MOST_TIME_BINS, ChartData
+from loadgo.reporting.chart_data import ChartData, bin_note, binned_spans
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -124,7 +124,7 @@ def fault_rates(tables: Tables) -> pl.DataFrame:
         faults=pl.col("count").sum(), major=pl.col("count").filter(pl.col("kind").is_in(_WAITING_KINDS)).sum()
     )
     metered = pl.concat(spans).unique().join(counted, on=["at_ns", "span_ns"], how="left")
-    binned, _ = _binned(metered)
+    binned, _ = binned_spans(metered)
     seconds = pl.col("span_ns").sum() / _NS_PER_S
     rates = [(pl.col(name).sum() / seconds).round_sig_figs(5) for name in ("faults", "major")]
     return binned.group_by("n", maintain_order=True).agg(*_BOUNDS, *rates).drop("n")
@@ -209,23 +209,24 @@ def ready_over_time(tables: Tables) -> ChartData:
     rows = _of_processors(tables).filter(pl.col("measure") == "ready")
     if rows.is_empty():
         return ChartData(pl.DataFrame(schema=dict.fromkeys(("from_s", "to_s", "ready"), pl.Float64)), "Not measured.")
-    binned, spans_per_bar = _binned(rows)
+    binned, spans_per_bin = binned_spans(rows)
     frame = binned.group_by("n", maintain_order=True).agg(
         *_BOUNDS, ready=((pl.col("value") * pl.col("span_ns")).sum() / pl.col("span_ns").sum()).round(5)
     )
     caption = "Tasks that could run while no processor was free, on average."
-    return ChartData(frame.drop("n"), f"{caption}{_bar_note(spans_per_bar)}")
+    return ChartData(frame.drop("n"), f"{caption}{bin_note(spans_per_bin)}")
 
 
 def lengths_over_time(tables: Tables) -> ChartData:
     """The share of time that the run queue had each length. Columns: from_s, to_s, length, rank, share."""
-    lengths = {name: length for name in _measures(tables) if (length := length_range(name)) is not None}
+    measures = map(str, tables.queue["measure"].cast(pl.String).unique())
+    lengths = {name: length for name in measures if (length := length_range(name)) is not None}
     names = {name: rank for rank, name in enumerate(sorted(lengths, key=lambda name: lengths[name][0]))}
     rows = _of_processors(tables).filter(pl.col("measure").is_in(names))
     if rows.is_empty():
         schema = {"from_s": pl.Float64, "to_s": pl.Float64, "length": pl.String, "rank": pl.Int64, "share": pl.Float64}
         return ChartData(pl.DataFrame(schema=schema), "Not measured.")
-    binned, spans_per_bar = _binned(rows)
+    binned, spans_per_bin = binned_spans(rows)
     rank = pl.DataFrame({"measure": list(names), "rank": list(names.values())})
     frame = (
         binned.group_by("n", "measure")
@@ -237,7 +238,7 @@ def lengths_over_time(tables: Tables) -> ChartData:
         .select("from_s", "to_s", "rank", "share", length=pl.col("measure").str.strip_prefix("ready "))
     )
     return ChartData(
-        frame, f"The share of the time in which this number of tasks waited for a processor.{_bar_note(spans_per_bar)}"
+        frame, f"The share of the time in which this number of tasks waited for a processor.{bin_note(spans_per_bin)}"
     )
 
 
@@ -251,19 +252,3 @@ def _of_processors(tables: Tables) -> pl.DataFrame:
     return tables.queue.with_columns(
         pl.col("queue", "measure").cast(pl.String), pl.col("at_ns", "span_ns").cast(pl.Int64)
     ).filter(pl.col("queue") == "processors")
-
-
-def _measures(tables: Tables) -> list[str]:
-    return [str(name) for name in tables.queue["measure"].cast(pl.String).unique()]
-
-
-def _binned(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The rows by time with the number `n` of their bar in the chart, and the number of spans in a bar."""
-    ends = rows["at_ns"].unique().sort()
-    spans_per_bar = max(1, -(-len(ends) // MOST_TIME_BINS))
-    bars = pl.DataFrame({"at_ns": ends}).with_row_index("n").with_columns(pl.col("n") // spans_per_bar)
-    return rows.join(bars, on="at_ns").sort("at_ns", maintain_order=True), spans_per_bar
-
-
-def _bar_note(spans: int) -> str:
-    return f" {spans} spans are drawn as one." if spans > 1 else ""

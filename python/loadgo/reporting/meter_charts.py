@@ -64,7 +64,7 @@ def _heat_map(name: str, heading: str, cells: ChartData, tables: Tables) -> Char
         alt.Chart(safe(named))
         .mark_rect(color=ACCENT_COLOR)
         .encode(
-            x=run_time("from_s", shown_time_ns(tables)),
+            x=run_time(shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y("short_s:Q", axis=axis, scale=scale),
             y2=alt.Y2("long_s:Q"),
@@ -184,18 +184,23 @@ def _ready(summary: Summary, tables: Tables) -> Chart | None:
     over = data.ready_over_time(tables)
     if over.frame.is_empty():
         return None
-    area = (
+    area = stepped_area(over, tables, "ready", "tasks that wait", alt.Tooltip("ready:Q", format=",.3~r"))
+    return chart_of("queue", "The run queue", over.caption, area, 150)
+
+
+def stepped_area(over: ChartData, tables: Tables, column: str, label: str, figure: alt.Tooltip) -> alt.Chart:
+    """The area below a figure over the run, which is one number for each span; `figure` is its tooltip."""
+    line = {"color": ACCENT_COLOR, "strokeWidth": 1.2}
+    area: alt.Chart = (
         alt.Chart(safe(over.frame))
-        .mark_area(
-            interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line={"color": ACCENT_COLOR, "strokeWidth": 1.2}
-        )
+        .mark_area(interpolate="step-after", color=ACCENT_COLOR, opacity=0.35, line=line)
         .encode(
-            x=run_time("from_s", shown_time_ns(tables)),
-            y=alt.Y("ready:Q", title="tasks that wait"),
-            tooltip=[seconds("from_s"), seconds("to_s"), alt.Tooltip("ready:Q", format=",.3~r")],
+            x=run_time(shown_time_ns(tables)),
+            y=alt.Y(f"{column}:Q", title=label),
+            tooltip=[seconds("from_s"), seconds("to_s"), figure],
         )
     )
-    return chart_of("queue", "The run queue", over.caption, area, 150)
+    return area
 
 
 def _lengths(summary: Summary, tables: Tables) -> Chart | None:
@@ -210,7 +215,7 @@ def _lengths(summary: Summary, tables: Tables) -> Chart | None:
         alt.Chart(safe(_placed(over.frame)))
         .mark_rect()
         .encode(
-            x=run_time("from_s", shown_time_ns(tables)),
+            x=run_time(shown_time_ns(tables)),
             x2=alt.X2("to_s:Q"),
             y=alt.Y(
                 "bottom:Q",

@@ -18,6 +18,7 @@ from loadgo.notation.figures import counted, duration, in_words, number, share
 from loadgo.records.drivers import drivers_of_run
 from loadgo.records.fleets import METER_TABLES
 from loadgo.records.host_places import WIDEST_BOUND_NS
+from loadgo.records.run_file import LAST_INSTANT_NS, read_run_file
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.running.far_metering import FarMeteringEnd
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from loadgo.running.far_usage import BoundOfUser, UsageCounts
 
-_LAST_INSTANT_NS = 1 << 62
-"""After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
 _NOT_MEASURED = "what each interaction used on {host} is not measured: loadgo's agent there has followed no session"
@@ -69,13 +68,12 @@ def complete_run(
 def tell_unplaced(folder: Path, host: Address) -> None:
     """Says in the folder of a run that broke off where its meters are. Does nothing if they have not begun."""
     import polars as pl
-    import tomlkit
 
     if not (folder / FAR_FOLDER / "run.toml").exists():
         return
     reason = f"the run broke off: the meters of {host} are in {FAR_FOLDER}, by its own clock"
     with suppress(OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
-        run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+        run_toml = read_run_file(folder)
         run_toml["notes"] = [*run_toml.get("notes", []), reason]
         _add_loss(folder, reason)
         write_run_toml(folder, run_toml)
@@ -139,7 +137,7 @@ def placed_tables(far_folder: Path, run_clock: RunClock, end_ns: int) -> dict[st
 
     placed: dict[str, pl.DataFrame] = {}
     for name in METER_TABLES:
-        rows = read_table(far_folder, name).filter(pl.col("span_ns") <= _LAST_INSTANT_NS)
+        rows = read_table(far_folder, name).filter(pl.col("span_ns") <= LAST_INSTANT_NS)
         rows = _placed(rows, run_clock)
         rows = rows.filter(
             pl.col("at_ns").cast(pl.Int64) >= pl.col("span_ns").cast(pl.Int64),
@@ -217,7 +215,7 @@ def _placed(rows: pl.DataFrame, run_clock: RunClock) -> pl.DataFrame:
     """
     import polars as pl
 
-    rows = rows.filter(pl.col("at_ns") <= _LAST_INSTANT_NS)
+    rows = rows.filter(pl.col("at_ns") <= LAST_INSTANT_NS)
     there = rows["at_ns"].unique().sort()
     here = pl.Series([max(0, instant) for instant in run_clock.instants(there.to_list())], dtype=pl.Int64)
     return rows.with_columns(pl.col("at_ns").replace_strict(there, here.cast(pl.UInt64), return_dtype=pl.UInt64))
@@ -227,11 +225,16 @@ def _add_loss(folder: Path, reason: str) -> None:
     """Adds the missing meters to the table of losses."""
     import polars as pl
 
-    from loadgo.records.tables import COLUMNS_BY_TABLE, read_table, with_columns
+    from loadgo.records.tables import read_table
 
-    loss = pl.DataFrame({"at_ns": [0], "what": ["meters"], "count": [1], "reason": [reason]})
-    rows = [read_table(folder, "lost"), with_columns(loss, COLUMNS_BY_TABLE["lost"])]
-    write_table(folder, "lost", pl.concat(rows, how="diagonal"))
+    write_table(folder, "lost", pl.concat([read_table(folder, "lost"), meters_loss(reason)], how="diagonal"))
+
+
+def meters_loss(reason: str) -> pl.DataFrame:
+    """A row of `lost` for missing meters."""
+    from loadgo.records.tables import loss_rows
+
+    return loss_rows([{"at_ns": 0, "what": "meters", "count": 1, "reason": reason}])
 
 
 def write_table(folder: Path, name: str, rows: pl.DataFrame) -> None:
@@ -245,11 +248,10 @@ def write_table(folder: Path, name: str, rows: pl.DataFrame) -> None:
 
 
 def _forget_in_manifest(folder: Path, name: str) -> None:
-    import tomlkit
 
     from loadgo.records.manifest import MANIFEST_KEY
 
-    run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+    run_toml = read_run_file(folder)
     if name in run_toml.get(MANIFEST_KEY, {}):
         del run_toml[MANIFEST_KEY][name]
         _replace_run_toml(folder, run_toml)
@@ -265,9 +267,7 @@ def _complete_run_toml(
     folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str], usage: UsageCounts | None
 ) -> None:
     """Adds the agent's last description, the clocks and `notes` to `run.toml`."""
-    import tomlkit
-
-    run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+    run_toml = read_run_file(folder)
     far = far_run_toml(folder / FAR_FOLDER)
     for section in ("conditions", "meters"):
         if section in far:

@@ -22,6 +22,7 @@ from loadgo.records.fleets import (
     hosts_of_run,
     with_host_of_user,
 )
+from loadgo.records.run_file import read_run_file
 from loadgo.running.far_metering import FarMeteringEnd
 from loadgo.running.far_run_folder import (
     RunClock,
@@ -31,6 +32,7 @@ from loadgo.running.far_run_folder import (
     clock_section,
     driver_words,
     far_run_toml,
+    meters_loss,
     placed_tables,
     run_length_ns,
     usage_section,
@@ -107,14 +109,13 @@ def remove_placed(folder: Path, names: Sequence[str]) -> None:
 def tell_unplaced_hosts(folder: Path, addresses: Mapping[str, Address]) -> None:
     """Says in the folder of a run that broke off where the hosts' meters are. Does nothing if none have begun."""
     import polars as pl
-    import tomlkit
 
     begun = [name for name in addresses if (folder / FLEET_FOLDER / name / "run.toml").exists()]
     if not begun:
         return
     reason = f"the run broke off: the meters of {', '.join(begun)} are in {FLEET_FOLDER}, by their own clocks"
     with suppress(OSError, ValueError, LoadgoError, pl.exceptions.PolarsError):
-        run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+        run_toml = read_run_file(folder)
         run_toml["notes"] = [*run_toml.get("notes", []), reason]
         lost = with_host_of_user(_read(folder, "lost"), hosts_of_run(run_toml))
         write_table(folder, "lost", pl.concat([lost, _loss(reason, DRIVER_HOST)], how="diagonal"))
@@ -124,9 +125,8 @@ def tell_unplaced_hosts(folder: Path, addresses: Mapping[str, Address]) -> None:
 def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any]) -> list[PlacedHost]:
     """Writes all rows into the run's tables, and the hosts' sections into `run.toml`."""
     import polars as pl
-    import tomlkit
 
-    run_toml = tomlkit.parse((folder / "run.toml").read_text(encoding="utf-8")).unwrap()
+    run_toml = read_run_file(folder)
     known, entries = hosts_of_run(run_toml), run_toml["system"]["hosts"]
     of_users = {name: with_host_of_user(_read(folder, name), known) for name in ("sessions", "screens", "lost")}
     interactions = with_host_of_user(_read(folder, "interactions"), known).with_row_index(_ORDER)
@@ -224,10 +224,5 @@ def _with_host(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _loss(reason: str, host: str) -> pl.DataFrame:
-    """A row of `lost` for missing meters."""
-    import polars as pl
-
-    from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
-
-    row = pl.DataFrame({"at_ns": [0], "what": ["meters"], "count": [1], "reason": [reason]})
-    return _with_host(with_columns(row, COLUMNS_BY_TABLE["lost"]), host)
+    """A row of `lost` for a host's missing meters."""
+    return _with_host(meters_loss(reason), host)

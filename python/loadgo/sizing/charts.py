@@ -156,12 +156,7 @@ def _busy_chart(capacity: Capacity) -> Chart | None:
     lines = _busy_lines(capacity, names)
     layers = _answer_layers(capacity)
     if lines:
-        base = _users_chart(capacity, lines).encode(color=color)
-        uncertainty = base.transform_filter("datum.low != null").mark_area(opacity=0.16, clip=True)
-        layers.append(uncertainty.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q"), detail=alt.Detail("beyond:N")))
-        layers.append(
-            base.mark_line(strokeWidth=2, clip=True).encode(y=axis.encoding("value"), strokeDash=_EXTRAPOLATION_DASH)
-        )
+        layers += _curve_layers(_users_chart(capacity, lines).encode(color=color), axis)
     tooltip = [
         alt.Tooltip("what:N", title="resource"),
         alt.Tooltip("users:Q"),
@@ -251,14 +246,8 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
     if shown.lines:
         model_names = [name for name in _MODEL_COLORS if any(line["what"] == name for line in shown.lines)]
         scale = alt.Scale(domain=model_names, range=[_MODEL_COLORS[name] for name in model_names])
-        base = _users_chart(capacity, shown.lines).encode(
-            color=alt.Color("what:N", title=None, scale=scale, legend=_legend())
-        )
-        uncertainty = base.transform_filter("datum.low != null").mark_area(opacity=0.16, clip=True)
-        layers.append(uncertainty.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q"), detail=alt.Detail("beyond:N")))
-        layers.append(
-            base.mark_line(strokeWidth=2, clip=True).encode(y=axis.encoding("value"), strokeDash=_EXTRAPOLATION_DASH)
-        )
+        color = alt.Color("what:N", title=None, scale=scale, legend=_legend())
+        layers += _curve_layers(_users_chart(capacity, shown.lines).encode(color=color), axis)
     layers += shown.limits
     base = _users_chart(capacity, shown.dots)
     intervals = base.transform_filter("datum.low != null").mark_rule(strokeWidth=1.5, clip=True)
@@ -276,6 +265,16 @@ def _layers(capacity: Capacity, shown: _CurveLayers) -> alt.LayerChart | alt.Fac
         )
     )
     return alt.layer(*layers)
+
+
+def _curve_layers(base: alt.Chart, axis: _FigureAxis) -> list[alt.Chart]:
+    """The curves of models, and the area of the uncertainty of each behind them."""
+    uncertainty = base.transform_filter("datum.low != null").mark_area(opacity=0.16, clip=True)
+    lines = base.mark_line(strokeWidth=2, clip=True)
+    return [
+        uncertainty.encode(y=axis.encoding("low"), y2=alt.Y2("high:Q"), detail=alt.Detail("beyond:N")),
+        lines.encode(y=axis.encoding("value"), strokeDash=_EXTRAPOLATION_DASH),
+    ]
 
 
 def _users_chart(capacity: Capacity, rows: Sequence[CurvePoint]) -> alt.Chart:

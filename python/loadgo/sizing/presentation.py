@@ -20,7 +20,8 @@ _POINT_COLUMNS = (
     "p99_s=response_s.p99.value think_s busy=utilisation.processors users_cpu_s others cost_user_hour "
     "faults_a_command steady lost valid runs"
 )
-_TRIAL_COLUMNS = "users name seconds interactions standing others used valid why cut_short interrupted censored late"
+TRIAL_COLUMNS = "users name seconds interactions standing others used valid why cut_short interrupted censored late"
+"""Columns of a frame of trials."""
 
 
 def presentation(capacity: Capacity) -> Presentation:
@@ -30,7 +31,7 @@ def presentation(capacity: Capacity) -> Presentation:
         lambda: capacity_json(capacity),
         {
             "points": lambda: _points(capacity),
-            "trials": lambda: frame_of(capacity.each_trial, _TRIAL_COLUMNS),
+            "trials": lambda: frame_of(capacity.each_trial, TRIAL_COLUMNS),
         },
         answer=lambda: capacity.headline,
         main_charts=("capacity-response",),

@@ -169,7 +169,7 @@ def trial_from(tables: Tables, questions: TrialQuestions) -> CapacityTrial:
     rows = classified_in(tables, stretch).filter(~IS_UNSEEN).sort("sent_ns")
     responses, think_s = _responses_s(rows), _think_s(rows)
     batches = _batch_count(stretch.span_ns / 1e9, think_s + _mean_answered(responses))
-    counted = _CountedInteractions(rows, responses, stretch, batches, _batch_indices(rows["sent_ns"], stretch, batches))
+    counted = _CountedInteractions(rows, responses, stretch, batches, stretch.indices_of(rows["sent_ns"], batches))
     spans = busy_spans(tables, stretch, questions.servers)
     system = tables.conditions.get("system", {})
     live = system.get("kind") in ("host", FLEET_KIND)
@@ -246,12 +246,6 @@ def _batch_count(seconds: float, cycle_s: float) -> int:
     return int(np.clip(seconds / (BATCH_CYCLES * cycle_s), FEWEST_BATCHES, MOST_BATCHES)) if cycle_s else FEWEST_BATCHES
 
 
-def _batch_indices(at_ns: pl.Series, stretch: Stretch, batches: int) -> Integers:
-    position = (at_ns.cast(pl.Float64).to_numpy() - stretch.start_ns) / max(stretch.span_ns, 1)
-    indices: Integers = np.clip(position * batches, 0, batches - 1).astype(np.int64)
-    return indices
-
-
 def _target_sums(target: Target, counted: _CountedInteractions, spans: Mapping[str, pl.DataFrame]) -> BatchSums:
     batches, batch = counted.batches, counted.batch
     if target.measure == "busy":
@@ -306,7 +300,7 @@ def _busy_sums(spans: pl.DataFrame | None, counted: _CountedInteractions) -> Bat
     if spans is None:
         return BatchSums(np.zeros(counted.batches), np.zeros(counted.batches))
     middle = spans["at_ns"].cast(pl.Float64) - spans["span_ns"].cast(pl.Float64) / 2
-    batch = _batch_indices(middle, counted.stretch, counted.batches)
+    batch = counted.stretch.indices_of(middle, counted.batches)
     busy, whole = (
         np.bincount(batch, weights=spans[name].cast(pl.Float64).to_numpy(), minlength=counted.batches) / 1e9
         for name in ("busy", "whole")
