@@ -2,12 +2,12 @@
 
     python bench/bench_observe.py [LIGHT] [HEAVY] [SECONDS] [BUSY …]
 
-Users of two classes log in through `sh` and type programs whose processor time and page faults are known, with think
-times of their own. `loadgo observe` watches all the while, in a process of its own. Its script is run by as many users.
-Compared are means and p90 by command, think times and throughput by class; and the response, which both loads get on
-the same host. Then BUSY users type without the script being of interest: what does the observation cost? Its programs
-in the kernel are clocked by the kernel itself (`kernel.bpf_stats_enabled`), which makes them dearer, and its process by
-its own processor time.
+Users of two classes log in through `sh` and type programs whose processor time and page faults are known. Each class
+has think times and an order of its own. `loadgo observe` watches all the while, in a process of its own. Its script
+is run by as many users. Compared are means and p90 by command, pairs of commands, think times and throughput by
+class. The response is compared too, which both loads get on the same host. Then BUSY users type without the script
+being of interest: what does the observation cost? Its programs in the kernel are clocked by the kernel itself
+(`kernel.bpf_stats_enabled`), which makes them dearer, and its process by its own processor time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,16 @@ PROGRAMS = {
     "test": {"cpu_low": 0.1, "cpu_high": 0.2, "pages_low": 2000, "pages_high": 4000, "wait": 0.2},
 }
 CLASSES = {
-    "light": ("lognormal(3s, 2s)", {"quick": 2, "look": 1}),
+    "light": ("lognormal(3s, 2s)", {"quick": 4, "look": 3}),
     "heavy": ("exponential(6s)", {"build": 1, "test": 1}),
 }
+FOLLOWING = {
+    "quick": {"quick": 3, "look": 7},
+    "look": {"quick": 9, "look": 1},
+    "build": {"test": 8, "build": 2},
+    "test": {"build": 8, "test": 2},
+}
+"""The weights of the program that follows each; in the long run they give the weights of the classes."""
 CLASS_OF = {name: each for each, (_, weights) in CLASSES.items() for name in weights}
 
 
@@ -66,10 +75,16 @@ def main() -> None:
         folder.chmod(0o755)  # its programs are run by somebody else
         script = folder / "observed.toml"
         with observing(length_s, script):
-            known = run_known(folder, light, heavy, length_s - 12)
-        again = seen(loadgo.run(script, users=light + heavy, duration=length_s, meters="none", out=folder / "again"))
+            known_run = run_known(folder, light, heavy, length_s - 12)
+        run = loadgo.run(script, users=light + heavy, duration=length_s, meters="none", out=folder / "again")
+        known, again = seen(known_run), seen(run)
+        pairs, driven_pairs = pair_shares(known_run), pair_shares(run)
         observed = json.loads((folder / "observed.json").read_text())
     figures = [*agreement(known, watched(observed), "observed"), *agreement(known, again, "of the script")]
+    figures += [
+        figure("pairs of commands that the script has elsewhere", "%", [pair_distance(pairs, driven_pairs)], "<= 10"),
+        figure("the same without an order", "%", [pair_distance(pairs, without_order(pairs))]),
+    ]
     for users in arguments[3:] or BUSY:
         figures += overhead(users)
     finish(
@@ -95,8 +110,8 @@ def observing(length_s: float, script: Path) -> Iterator[None]:
             observer.wait()
 
 
-def run_known(folder: Path, light: int, heavy: int, length_s: float) -> dict[str, float]:
-    """The figures of the load whose truth is known. Each user is of one class all the time."""
+def run_known(folder: Path, light: int, heavy: int, length_s: float) -> loadgo.Run:
+    """The load whose truth is known. Each user is of one class all the time."""
     for name, values in PROGRAMS.items():
         path = folder / name
         path.write_text(PROGRAM.format(**values))
@@ -104,13 +119,44 @@ def run_known(folder: Path, light: int, heavy: int, length_s: float) -> dict[str
     kinds = []
     for (think, weights), users in zip(CLASSES.values(), (light, heavy), strict=True):
         choices = [
-            f'{{ weight = {weight}, type = "{folder / program}", as = "{program}" }}'
+            f'{{ weight = {weight}, type = "{folder / program}", as = "{program}", then = {{ {row_of(program)} }} }}'
             for program, weight in weights.items()
         ]
         kinds.append(f'{{ weight = {users}, repeat = 100000, think = "{think}", choose = [{", ".join(choices)}] }}')
     (folder / "known.toml").write_text(f'login = "su -s /bin/sh nobody"\n[[lines]]\nchoose = [{", ".join(kinds)}]\n')
-    run = loadgo.run(folder / "known.toml", users=light + heavy, duration=length_s, meters="none", out=folder / "known")
-    return seen(run)
+    return loadgo.run(
+        folder / "known.toml", users=light + heavy, duration=length_s, meters="none", out=folder / "known"
+    )
+
+
+def row_of(program: str) -> str:
+    """The weights of what follows a program, as in a script."""
+    return ", ".join(f"{name} = {weight}" for name, weight in FOLLOWING[program].items())
+
+
+def pair_shares(run: loadgo.Run) -> dict[tuple[str, str], float]:
+    """The shares of the pairs of commands that a user typed one after the other."""
+    rows = loadgo.tables(run).interactions.sort("user", "sent_ns").with_columns(pl.col("command").cast(pl.String))
+    pairs: Counter[tuple[str, str]] = Counter()
+    for _, part in rows.group_by("user"):
+        pairs.update(pairwise(part["command"]))
+    return {pair: count / pairs.total() for pair, count in pairs.items()}
+
+
+def pair_distance(known: dict[tuple[str, str], float], other: dict[tuple[str, str], float]) -> float:
+    """The percentage of pairs that are others."""
+    return 50 * sum(abs(known.get(pair, 0.0) - other.get(pair, 0.0)) for pair in {*known, *other})
+
+
+def without_order(pairs: dict[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+    """The shares of the pairs of each class if what comes next did not depend on what came before."""
+    shares: dict[tuple[str, str], float] = {}
+    for names in ([name for name in CLASS_OF if CLASS_OF[name] == kind] for kind in CLASSES):
+        befores = {name: sum(pairs.get((name, after), 0.0) for after in names) for name in names}
+        afters = {name: sum(pairs.get((before, name), 0.0) for before in names) for name in names}
+        total = sum(befores.values()) or 1.0
+        shares |= {(before, after): befores[before] * afters[after] / total for before in names for after in names}
+    return shares
 
 
 def seen(run: loadgo.Run) -> dict[str, float]:

@@ -32,6 +32,8 @@ MEANINGS = (
     BeyondSchemas("script", 'lines = [{ type = "ls", until = "x*" }]', "matches before anything is printed"),
     BeyondSchemas("script", 'lines = ["ls {random:LIST}"]', "there is no list"),
     BeyondSchemas("script", 'lines = ["ls"]\nlogout = ""', "is empty"),
+    BeyondSchemas("script", 'lines = ["ls"]\narrivals = { "09:00" = "often" }', "is not a rate"),
+    BeyondSchemas("script", 'lines = ["ls"]\narrivals = { "09:00" = "0/h" }', "nobody ever arrives"),
     BeyondSchemas("script", 'lines = [{ keys = "" }]', "no key is typed here"),
     BeyondSchemas("script", 'lines = [{ keys = "<Foo>" }]', "there is no key"),
     BeyondSchemas("script", 'lines = [{ keys = "a", shows = "x*" }]', "matches an empty screen"),
@@ -43,6 +45,16 @@ MEANINGS = (
 """The meaning of texts: times, rates, laws, regular expressions, commands, placeholders."""
 
 REFERENCES = (
+    BeyondSchemas(
+        "script",
+        'lines = [{ repeat = 9, choose = ["ls", { type = "cat", then = { lsof = 1 } }] }]',
+        "no alternative of",
+    ),
+    BeyondSchemas(
+        "script",
+        'lines = [{ repeat = 9, choose = ["ls", "ls -l", { type = "cat", then = { ls = 1 } }] }]',
+        "several alternatives are called",
+    ),
     BeyondSchemas("machine", MACHINE + ANY_COMMAND + "requests = { disk = 1 }", "there is no store"),
     BeyondSchemas(
         "machine", MACHINE + '[commands.edit]\ncpu = "1s"\n[[load]]\nusers = 2\ncommands = ["list"]', "no entry covers"
@@ -59,6 +71,31 @@ REFERENCES = (
 """References: stores, commands and stages of a machine, and the machine that it is `like`."""
 
 AGREEMENTS = (
+    BeyondSchemas("script", 'lines = [{ choose = [{ weight = 0, type = "ls" }] }]', "a weight is a number over 0"),
+    BeyondSchemas(
+        "script", 'lines = [{ choose = ["ls", { type = "cat", then = { ls = 1 } }] }]', "give the choice a `repeat`"
+    ),
+    BeyondSchemas(
+        "script",
+        'lines = [{ repeat = 9, choose = ["ls", { type = "cat", then = { ls = 0 } }] }]',
+        "nothing may come after",
+    ),
+    BeyondSchemas(
+        "script",
+        'lines = [{ repeat = 9, choose = ["ls", { type = "cat", then = { cat = 1 } }] }]',
+        "nothing else would ever come",
+    ),
+    BeyondSchemas(
+        "script",
+        'lines = [{ repeat = 9, choose = ["ls", { weight = 0, type = "cat", then = { ls = 1 } }] }]',
+        "is never reached",
+    ),
+    BeyondSchemas(
+        "script",
+        'lines = [{ repeat = 9, choose = [{ weight = 0, type = "ls", then = { ls = 1, cat = 1 } }, '
+        '{ weight = 0, type = "cat" }] }]',
+        "no alternative may come first",
+    ),
     BeyondSchemas("script", 'lines = [{ type = "ls", cursor = [1, 1] }]', "is about the screen"),
     BeyondSchemas("script", 'lines = ["ls"]\nuntil = "screen"', "belongs to lines and groups"),
     BeyondSchemas(

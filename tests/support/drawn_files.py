@@ -35,6 +35,7 @@ NAMES = {
     "requests": ("drum", "disk"),
     "commands": ("edit", "list files", "*"),
     "then": ("done",),
+    "arrivals": ("09:00", "17:30"),
     "set": ("processors.speed", "memory.frames"),
 }
 """Names in tables whose keys the file chooses."""
@@ -170,6 +171,7 @@ def agreeing(kind: str, file: dict[str, Any]) -> dict[str, Any]:
     file.pop("like", None)
     if kind == "script":
         _without_other_signs(file.get("lines", []), ends_otherwise=False)
+        _with_rows_of_names(file.get("lines", []))
     memory, limit = file.get("memory", {}), file.get("multiprogramming", {})
     if limit.get("control") == "working sets" and memory.get("residence") != "paging":
         del file["multiprogramming"]
@@ -190,6 +192,22 @@ def _without_other_signs(value: object, *, ends_otherwise: bool) -> None:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in inner:
         _without_other_signs(part, ends_otherwise=ends_otherwise)
+
+
+def _with_rows_of_names(part: object) -> None:
+    """Lets each `then` name another alternative, and takes it out where that cannot be."""
+    choice = part.get("choose", []) if isinstance(part, dict) else []
+    for number, alternative in enumerate(choice):
+        if not isinstance(alternative, dict) or "then" not in alternative:
+            continue
+        del alternative["then"]
+        other = next((each for each in choice if isinstance(each, dict) and "type" in each), None)
+        if isinstance(part, dict) and "repeat" in part and other is not None and other is not alternative:
+            other["as"] = "alone"
+            alternative["then"] = {"alone": number + 1}
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for entry in inner:
+        _with_rows_of_names(entry)
 
 
 def changed(file: dict[str, Any], random: Random) -> tuple[dict[str, Any], object]:

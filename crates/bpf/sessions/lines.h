@@ -12,7 +12,7 @@ struct use {
 	u64 cpu; /* ns */
 	u64 user; /* ns by the kernel's ticks, whose ratio to `system` divides `cpu` */
 	u64 system;
-	u64 queued; /* ns ready without a processor */
+	u64 queued; /* ns ready without a processor, with those of the shell from the line's end to its prompt */
 	u64 minor;
 	u64 major;
 	u64 read; /* bytes by calls */
@@ -35,6 +35,7 @@ struct session {
 	u32 alive; /* processes of the open line that have not ended */
 	u8 name[16];
 	struct use use;
+	u64 shell_queued; /* what the shell had waited for a processor when it last waited for its terminal; for the programs alone */
 };
 
 enum { HAS_SHELL_WITHIN = 1, HAS_NAME_OF_FIRST = 2 };
@@ -159,4 +160,4 @@ INLINE struct session *session_of(struct membership *member)
 }
 
 _Static_assert(sizeof(struct use) == 11 * 8, "use");
-_Static_assert(sizeof(struct record) == 23 * 8, "record");
+_Static_assert(sizeof(struct record) == 24 * 8, "record");

@@ -11,7 +11,7 @@ INLINE u32 is_left_out(u32 user)
 /* A shell outside of known sessions waits for its terminal: its session begins. */
 INLINE void begin_session(struct task_struct *task, struct tty_struct *terminal, u32 shell, u64 now)
 {
-	struct session new = { .began = now };
+	struct session new = { .began = now, .shell_queued = task->sched_info.run_delay };
 	new.user = task->cred->uid.val;
 	if (!is_interactive_shell(task) || is_left_out(new.user))
 		return;
@@ -53,10 +53,14 @@ INLINE void on_sleep(struct task_struct *task)
 		begin_session(task, terminal, shell, now);
 		return;
 	}
-	if (!session->line)
-		return;
-	send_session(LINE_ENDED, shell, session, now);
-	close_line(session, now);
+	u64 queued = task->sched_info.run_delay;
+	if (session->line) {
+		/* Whoever types the line again has a shell that waits again. */
+		__sync_fetch_and_add(&session->use.queued, queued - session->shell_queued);
+		send_session(LINE_ENDED, shell, session, now);
+		close_line(session, now);
+	}
+	session->shell_queued = queued;
 }
 
 /* The kernel brings what was typed to a terminal. */

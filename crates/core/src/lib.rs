@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or knows Python. A system under test implements [`system::System`], whose clock
 //! gives the time. The driver's rows leave through [`record::Recorder`].
 
+pub mod arrivals;
 pub mod deadlines;
 pub mod driver;
 pub mod echo;

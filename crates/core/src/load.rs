@@ -3,6 +3,7 @@
 //! People at terminals are a *closed* load: the next think time starts at the prompt. In an *open* load, sessions arrive
 //! as a Poisson stream, and times count from the planned arrival.
 
+use crate::arrivals::DayOfArrivals;
 use crate::time::Span;
 
 /// The model of a load.
@@ -28,6 +29,8 @@ pub enum WarmUp {
 pub struct OfferedLoad {
     /// Closed or open.
     pub model: LoadModel,
+    /// Rates that change over the day, in place of the one rate of an open load.
+    pub day: Option<DayOfArrivals>,
     /// The number of the first user. It is over 1 where other drivers have the users before.
     pub first_user: u32,
     /// Number of users; in an open load, the number that arrives.
@@ -56,6 +59,7 @@ impl OfferedLoad {
     pub fn closed(users: u32, passes: u32) -> OfferedLoad {
         OfferedLoad {
             model: LoadModel::Closed,
+            day: None,
             first_user: 1,
             users,
             passes: Some(passes),

@@ -5,6 +5,7 @@
 pub mod json_schema;
 pub mod laws;
 pub mod mistakes;
+pub mod rates;
 pub mod shape;
 pub mod spans;
 pub mod table;

@@ -2,6 +2,7 @@
 
 mod driver;
 mod driver_barriers;
+mod driver_day;
 mod driver_enough;
 mod driver_keys;
 mod driver_late;

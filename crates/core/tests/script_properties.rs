@@ -1,9 +1,10 @@
 //! Scripts, laws and templates that are drawn: what is printed reads back as the same value.
 
+use loadgo_core::arrivals::DayRate;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::script::{
-    ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, TypedForm, parse, parse_span, print,
-    print_span,
+    Alternative, ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, Template, TemplatePart, TimeLaw, TypedForm, parse,
+    parse_span, print, print_span,
 };
 use loadgo_core::time::Span;
 use proptest::collection::{btree_map, vec};
@@ -162,9 +163,54 @@ fn step() -> impl Strategy<Value = ScriptStep> {
         let weight = prop_oneof![Just(1.0), 0.001..1000.0, (1u32..9).prop_map(f64::from)];
         prop_oneof![
             (1u32..9, vec(inner.clone(), 1..4)).prop_map(|(times, steps)| ScriptStep::Repeat(times, steps)),
-            vec((weight, vec(inner, 1..3)), 1..4).prop_map(ScriptStep::Choose),
+            vec((weight.clone(), vec(inner.clone(), 1..3)), 1..4).prop_map(|read| ScriptStep::Choose(independent(read))),
+            (1u32..9, vec((weight, vec(inner, 1..3)), 1..5), vec(row(), 4))
+                .prop_map(|(times, read, rows)| ScriptStep::Repeat(times, vec![ScriptStep::Choose(chained(read, rows))])),
         ]
     })
+}
+
+type Weighted = Vec<(f64, Vec<ScriptStep>)>;
+type Row = Option<Vec<(u32, f64)>>;
+
+fn row() -> impl Strategy<Value = Row> {
+    option::of(vec((0u32..4, prop_oneof![0.001..1000.0, (1u32..99).prop_map(f64::from)]), 1..4))
+}
+
+fn independent(read: Weighted) -> Vec<Alternative> {
+    read.into_iter().map(|(weight, steps)| Alternative { weight, steps, then: None }).collect()
+}
+
+/// The name of an alternative's first line; none of a choice's.
+fn first_name(steps: &[ScriptStep]) -> Option<&str> {
+    match steps.first()? {
+        ScriptStep::Line(line) => Some(&line.name),
+        ScriptStep::Repeat(_, steps) => first_name(steps),
+        ScriptStep::Choose(_) => None,
+    }
+}
+
+/// A chain of the alternatives. Of the drawn rows, it keeps what names exactly one alternative, each once.
+fn chained(read: Weighted, rows: Vec<Row>) -> Vec<Alternative> {
+    let names: Vec<_> = read.iter().map(|(_, steps)| first_name(steps).map(String::from)).collect();
+    let is_named = |index: u32| {
+        let name = names.get(index as usize).cloned().flatten();
+        name.is_some() && names.iter().filter(|other| **other == name).count() == 1
+    };
+    let row = |index: u32, row: Row| {
+        let mut seen = std::collections::BTreeSet::new();
+        let row: Vec<_> = row?.into_iter().filter(|(next, _)| is_named(*next) && seen.insert(*next)).collect();
+        row.iter().any(|(next, _)| *next != index).then_some(row)
+    };
+    let mut alternatives = independent(read);
+    for ((index, alternative), drawn) in (0..).zip(&mut alternatives).zip(rows) {
+        alternative.then = row(index, drawn);
+    }
+    // The second may come after the first alone.
+    if alternatives[0].then.iter().flatten().any(|(next, _)| *next == 1) {
+        alternatives[1].weight = 0.0;
+    }
+    alternatives
 }
 
 fn numbered(steps: &mut [ScriptStep], next: &mut u32) {
@@ -175,9 +221,17 @@ fn numbered(steps: &mut [ScriptStep], next: &mut u32) {
                 line.number = *next;
             }
             ScriptStep::Repeat(_, steps) => numbered(steps, next),
-            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| numbered(steps, next)),
+            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|each| numbered(&mut each.steps, next)),
         }
     }
+}
+
+/// Rates of a day, at least one of them over 0; or none.
+fn arrivals() -> impl Strategy<Value = Vec<DayRate>> {
+    btree_map(0u32..1440, prop_oneof![Just(0.0), 0.001..1e9, (1u32..99).prop_map(f64::from)], 0..5).prop_map(|rates| {
+        let rates: Vec<_> = rates.into_iter().map(|(minute, per_hour)| DayRate { minute, per_hour }).collect();
+        if rates.iter().any(|rate| rate.per_hour > 0.0) { rates } else { Vec::new() }
+    })
 }
 
 prop_compose! {
@@ -187,13 +241,14 @@ prop_compose! {
         files in btree_map("[a-zA-Z0-9_.]{1,4}x/[a-z]{1,5}", "[ -~\n\té\"'\\\\]{0,40}", 0..3),
         env in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[ -~]{0,12}", 0..3),
         beside in btree_map("[A-Z_][A-Z0-9_]{0,6}", "[a-z]{1,9}( --[a-z]{1,9})?", 0..2),
+        arrivals in arrivals(),
         other in vec(text().prop_map(|text| text.replace('\n', "")), 1..4),
         timeout in positive(), until in until(), mut steps in vec(step(), 1..5),
     ) -> Script {
         numbered(&mut steps, &mut 0);
         let words = BTreeMap::from([("w".to_string(), other)]);
         let (name, login, logout) = (name, login, logout.to_string());
-        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, beside, words, timeout, until, steps }
+        Script { name, login, logout, passes, think, typing_chars_per_second: typing, needs, files, env, beside, arrivals, words, timeout, until, steps }
     }
 }
 

@@ -54,6 +54,57 @@ fn each_repeat_chooses_anew() {
 }
 
 #[test]
+fn a_chain_draws_each_line_by_the_one_before() {
+    let text = "lines = [{ repeat = 100000, choose = [
+        { weight = 2, type = 'edit', then = { make = 7, edit = 3 } },
+        { weight = 1, type = 'make', then = { edit = 1, ls = 1 } },
+        { weight = 1, type = 'ls' },
+    ] }]";
+    let pass = walked(&script(text), &mut choice());
+    assert_eq!(pass.len(), 100_000);
+    let share = |before: u32, after: u32| {
+        let from = pass[..pass.len() - 1].iter().filter(|line| **line == before).count() as f64;
+        (pass.windows(2).filter(|pair| *pair == [before, after]).count() as f64 / from, from)
+    };
+    let expected =
+        [(1, 1, 0.3), (1, 2, 0.7), (1, 3, 0.0), (2, 1, 0.5), (2, 2, 0.0), (2, 3, 0.5), (3, 1, 0.5), (3, 2, 0.25), (3, 3, 0.25)];
+    for (before, after, probability) in expected {
+        let (share, from): (f64, f64) = share(before, after);
+        let tolerance = 4.0 * (probability * (1.0 - probability) / from).sqrt();
+        assert!((share - probability).abs() <= tolerance, "{after} after {before}: {share}, not {probability}");
+    }
+}
+
+#[test]
+fn a_chain_begins_anew_where_its_choice_is_entered_anew() {
+    // The first line is `a` always; were the choice to remember, the second group would begin with `b`.
+    let chain = "{ repeat = 2, choose = [{ type = 'a', then = { b = 1 } }, { weight = 0, type = 'b', then = { a = 1 } }] }";
+    let text = format!("lines = [{{ repeat = 2, lines = [{chain}] }}, {{ repeat = 1, lines = [{chain}] }}]");
+    assert_eq!(walked(&script(&text), &mut choice()), [1, 2, 1, 2, 3, 4]);
+    let odd = text.replace("repeat = 2, choose", "repeat = 3, choose");
+    assert_eq!(walked(&script(&odd), &mut choice()), [1, 2, 1, 1, 2, 1, 3, 4, 3]);
+}
+
+#[test]
+fn a_chain_remembers_a_whole_group_by_its_first_line() {
+    let text = "lines = [{ repeat = 4, choose = [
+        { lines = ['vim', 'keys'], then = { make = 1 } },
+        { weight = 0, type = 'gmake', as = 'make', repeat = 2, then = { vim = 1 } },
+    ] }]";
+    assert_eq!(walked(&script(text), &mut choice()), [1, 2, 3, 3, 1, 2, 3, 3]);
+}
+
+#[test]
+fn rows_that_are_the_weights_type_what_weights_alone_type() {
+    let plain = script("lines = [{ repeat = 500, choose = [{ weight = 3, type = 'a' }, { weight = 2, type = 'b' }] }]");
+    let row = "then = { a = 3, b = 2 }";
+    let text = format!(
+        "lines = [{{ repeat = 500, choose = [{{ weight = 3, type = 'a', {row} }}, {{ weight = 2, type = 'b', {row} }}] }}]"
+    );
+    assert_eq!(walked(&plain, &mut choice()), walked(&script(&text), &mut choice()));
+}
+
+#[test]
 fn all_lines_are_listed_once_by_number() {
     let text = "lines = ['a', { choose = ['b', { lines = ['c', 'd'] }], repeat = 5 }, { repeat = 9, lines = ['e'] }]";
     let script = script(text);

@@ -1,6 +1,6 @@
 //! The records of the kernel programs (`bpf/sessions/lines.h`), read from their bytes.
 
-/// Number of words of a record.
+/// Number of words of a record that are read.
 const RECORD_WORDS: usize = 23;
 /// Index of the first word of a record that says what was used.
 const USE_INDEX: usize = 12;
@@ -20,7 +20,7 @@ pub struct Use {
     pub user_ticks_ns: u64,
     /// System time by the kernel's ticks.
     pub system_ticks_ns: u64,
-    /// Time ready without a processor.
+    /// Time ready without a processor, with that of the shell from the end of the line to its prompt.
     pub queued_ns: u64,
     /// Minor page faults.
     pub faults_minor: u64,

@@ -41,6 +41,9 @@ pub struct LoadOptions {
     warm_up_s: Option<f64>,
     until: Option<String>,
     arrivals_per_second: Option<f64>,
+    /// The time of the day from which the script's own rates hold, in minutes since midnight.
+    #[pyo3(default)]
+    arrivals_from: Option<u32>,
     seed: u64,
     /// The command that logs users in, in place of the script's.
     #[pyo3(default)]
@@ -221,6 +224,7 @@ pub fn load_request(py: Python<'_>, script_text: &str, options: LoadOptions, fol
         warm_up_s: options.warm_up_s,
         until: options.until,
         arrivals_per_second: options.arrivals_per_second,
+        arrivals_from: options.arrivals_from,
         seed: options.seed,
         login: options.login,
         think: options.think,

@@ -14,7 +14,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_span, module)?)
 }
 
-/// Parses and checks a script. Keys: name, login, passes, think, typing (chars/s), needs, files, and its lines as (number, command).
+/// Parses and checks a script. Keys: name, login, passes, think, typing (chars/s), needs, files, arrivals as (minute of the day, rate an hour), and its lines as (number, command).
 ///
 /// Raises `loadgo.errors.Mistake` with the place of the first mistake.
 #[pyfunction]
@@ -28,6 +28,7 @@ fn parse_script<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>
     script_dict.set_item("typing", script.typing_chars_per_second)?;
     script_dict.set_item("needs", &script.needs)?;
     script_dict.set_item("files", script.files.keys().collect::<Vec<_>>())?;
+    script_dict.set_item("arrivals", script.arrivals.iter().map(|rate| (rate.minute, rate.per_hour)).collect::<Vec<_>>())?;
     script_dict.set_item("lines", script.lines().map(|line| (line.number, line.name.as_str())).collect::<Vec<_>>())?;
     Ok(script_dict)
 }

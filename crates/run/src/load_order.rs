@@ -1,6 +1,7 @@
 //! A load as it is asked for, by Python or by a controller on another host: plain values, which become a run's specification.
 
 use crate::run_spec::RunSpec;
+use loadgo_core::arrivals::DayOfArrivals;
 use loadgo_core::load::{LoadModel, OfferedLoad, WarmUp};
 use loadgo_core::script::{self, Script, ScriptMistake, TimeLaw};
 use loadgo_core::time::Span;
@@ -35,6 +36,9 @@ pub struct LoadOrder {
     pub until: Option<String>,
     /// Rate of log-ins of an open load; `None`: the load is closed.
     pub arrivals_per_second: Option<f64>,
+    /// The time of the day from which the script's own rates hold in place of that rate, in minutes since midnight.
+    #[serde(default)]
+    pub arrivals_from: Option<u32>,
     /// The seed of all random streams.
     pub seed: u64,
     /// The command that logs users in, in place of the script's.
@@ -75,11 +79,12 @@ impl LoadOrder {
     pub fn spec(self, folder: PathBuf) -> Result<RunSpec, WrongOrder> {
         let script = script::parse(&self.script_text).map_err(WrongOrder::Script)?;
         let script = self.changed(script)?;
+        let day = self.day(&script)?;
         Ok(RunSpec {
             id: folder.file_name().map_or_else(|| "run".into(), |name| name.to_string_lossy().into_owned()),
             folder,
             script: Arc::new(script),
-            load: self.load(),
+            load: OfferedLoad { day, ..self.load() },
             until: self
                 .until
                 .as_deref()
@@ -106,6 +111,15 @@ impl LoadOrder {
             script.typing_chars_per_second = Some(rate).filter(|rate| *rate > 0.0);
         }
         Ok(script)
+    }
+
+    /// The rates of the script from the order's time of the day on.
+    fn day(&self, script: &Script) -> Result<Option<DayOfArrivals>, WrongOrder> {
+        let Some(from_minute) = self.arrivals_from else { return Ok(None) };
+        if script.arrivals.is_empty() {
+            return Err(WrongOrder::Value("the script has no rates over the day: add [arrivals] \"09:00\" = \"30/h\"".into()));
+        }
+        Ok(Some(DayOfArrivals { rates: script.arrivals.clone(), from_minute }))
     }
 
     fn load(&self) -> OfferedLoad {

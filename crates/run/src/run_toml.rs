@@ -6,6 +6,7 @@ use crate::run_spec::RunSpec;
 use crate::sections::{ConditionsPart, DriverPart, LimitEachPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
 use chrono::{SecondsFormat, Utc};
 use loadgo_core::load::LoadModel;
+use loadgo_core::script::print_minute;
 use loadgo_store::Folder;
 use serde::Serialize;
 use std::str::FromStr;
@@ -189,5 +190,6 @@ fn load_part(request: &RunSpec) -> LoadPart {
         seed: load.seed,
         until: request.until.as_ref().map(ToString::to_string),
         arrivals_per_second,
+        arrivals_from: load.day.as_ref().map(|day| print_minute(day.from_minute)),
     }
 }

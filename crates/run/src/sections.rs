@@ -15,6 +15,8 @@ pub(crate) struct LoadPart {
     pub seed: u64,
     pub until: Option<String>,
     pub arrivals_per_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals_from: Option<String>,
 }
 
 /// The system of a run.

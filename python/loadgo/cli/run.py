@@ -79,7 +79,10 @@ def run(
     ] = None,
     arrivals: Annotated[
         str | None,
-        typer.Option(help="Open load: users log in at this rate, such as 0.5/s, and leave when they are done."),
+        typer.Option(
+            help="Open load: users log in at this rate, such as 0.5/s, and leave when they are done. "
+            "A time of the day, such as 09:00: at the script's own rates from then on."
+        ),
     ] = None,
     warm_up: Annotated[
         str | None,

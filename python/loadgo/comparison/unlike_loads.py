@@ -14,7 +14,7 @@ from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition
 
 UNLIKE_LOADS_DOUBT = "the loads differ, and no figure tells their effect from the system's"
 """The reason against the trust in such a comparison."""
-_LOAD_CONDITIONS = ("users", "model", "arrivals_per_second", "think", "typing", SCRIPT_TEXT)
+_LOAD_CONDITIONS = ("users", "model", "arrivals_per_second", "arrivals_from", "think", "typing", SCRIPT_TEXT)
 
 
 def unlike_loads(conditions: Sequence[DifferingCondition]) -> tuple[DifferingCondition, ...]:

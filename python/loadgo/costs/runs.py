@@ -15,7 +15,7 @@ from loadgo.records.tables import Tables, tables
 
 _SYSTEM_CONDITIONS = ("kind", "name", "hostname", "processor", "processors")
 """Conditions that belong to the system, besides all values of a simulated machine's file."""
-_LOAD_CONDITIONS = ("users", "passes", "seed", "duration_s", "until", "arrivals_per_second")
+_LOAD_CONDITIONS = ("users", "passes", "seed", "duration_s", "until", "arrivals_per_second", "arrivals_from")
 _CHANGING_CONDITIONS = ("load_average", "users_logged_in", "memory_available", "used_bytes", "paging_devices")
 
 

@@ -37,7 +37,7 @@ def arrivals_per_second(asked: str | float) -> float:
     number, unit = _amount(asked, PERIOD_S) or (0.0, "")
     rate = number / PERIOD_S.get(unit, 1.0)
     if not rate:
-        raise BadArgument(f"{asked!r} is no rate of arrivals: write it as 0.5/s or 30/min")
+        raise BadArgument(f"{asked!r} is no rate of arrivals: write it as 0.5/s or 30/min, or 09:00 for a script's own")
     return rate
 
 

@@ -26,10 +26,13 @@ from loadgo.notation.figures import (
     size,
 )
 from loadgo.observation.results import (
+    CommandOrder,
+    FollowingCommand,
     HourOfDay,
     KnownFigure,
     Observation,
     ObservedCommand,
+    OrderedCommand,
     SourceRead,
     ThinkTimes,
     TypingTimes,
@@ -43,6 +46,8 @@ FEWEST_SESSIONS = 10
 _COARSE_SHARE = 0.1
 """Processor time that rounding may have hidden is a reason for doubt from this share on."""
 _FIGURE_CHARS = 32
+_NAMED_COMMANDS = 4
+"""Number of commands that a row of the order names."""
 _LEAST_MAX_USERS = 40
 """The least `--max-users` of the search for a capacity that the report names."""
 _CPU_RANGE = "CPU is a mean: first the time that was counted, then that with all that rounding down may hide."
@@ -66,8 +71,8 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 
 JSON_KEYS: Keys = {
     Observation: (
-        "path name sources people sessions span_s equivalent_users division groups commands think typing hours known "
-        "notes warnings is_stopped"
+        "path name sources people sessions span_s equivalent_users division groups commands orders think typing hours "
+        "known notes warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
@@ -78,6 +83,9 @@ JSON_KEYS: Keys = {
     StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
     ThinkTimes: "law measured mean_ns absences is_upper_bound first_key_ns",
     TypingTimes: "measured keys mean_ns",
+    CommandOrder: "group pairs p_value distance distance_without commands",
+    OrderedCommand: "command first following",
+    FollowingCommand: "command count weight",
     HourOfDay: "hour observed_hours begun_per_hour open_at_once",
     KnownFigure: "figure source remark",
 }
@@ -99,6 +107,7 @@ def observation_document(observation: Observation) -> Document:
         sections=(
             _group_table(observation),
             _command_table(observation),
+            *([_order_table(observation)] if any(order.commands for order in observation.orders) else []),
             *([_hour_table(observation.hours)] if observation.hours else []),
             _known_table(observation),
         ),
@@ -243,6 +252,27 @@ def _command_table(observation: Observation) -> Table:
         columns,
         foot=f"{_cpu_foot(observation)}{of_class}".strip(),
     )
+
+
+def _order_table(observation: Observation) -> Table:
+    """The commands with what follows them, in the classes that keep an order."""
+    rows = [(order, row) for order in observation.orders for row in order.commands]
+    has_classes = len(observation.groups) > 1
+    columns = (
+        Column("after", tuple(row.command for _, row in rows), verbatim=True),
+        *([Column("class", tuple(order.group for order, _ in rows), kind="words")] if has_classes else []),
+        Column("comes", tuple(_following(row) for _, row in rows), kind="words"),
+        Column("first in sessions", tuple(number(row.first) for _, row in rows), spare=1),
+    )
+    return Table("What follows what", columns, foot="After the last command of a session comes the first of another.")
+
+
+def _following(row: OrderedCommand) -> str:
+    """The commands that come next most often, with their shares."""
+    total = sum(after.weight for after in row.following)
+    parts = [f"{after.command} {share(after.weight / total)}" for after in row.following[:_NAMED_COMMANDS]]
+    rest = len(row.following) - len(parts)
+    return ", ".join([*parts, *([f"{rest} others"] if rest > 1 else ["another"] if rest else [])])
 
 
 def _cpu_foot(observation: Observation) -> str:

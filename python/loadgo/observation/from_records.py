@@ -36,6 +36,8 @@ LOG_READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
 """The reader of each kind of log that is one file."""
 THINK_KINDS: tuple[SourceKind, ...] = ("shell history", "atuin history", "tlog recording", "sudo I/O log")
 """The kinds of logs that have think times."""
+ORDERED_KINDS: tuple[SourceKind, ...] = THINK_KINDS
+"""The kinds of logs that have lines in the order in which they were typed. Of a pipeline, auditd has each stage."""
 _ROUNDED_STEPS = 2
 """Accounting rounds user and system time of each process down, to a step each."""
 
@@ -90,6 +92,7 @@ def material_of_records(
         notes=observed.notes,
         warnings=_losses(read, think_read),
         rounded_steps=_ROUNDED_STEPS,
+        is_ordered=bool(read.logs) and all(log.kind in ORDERED_KINDS for log in read.logs),
     )
 
 

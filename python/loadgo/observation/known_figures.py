@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loadgo.notation.figures import counted, digits, duration, in_words, setting
+from loadgo.notation.figures import counted, digits, duration, in_words, setting, share
 from loadgo.notation.laws import number
 from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.results import HourOfDay, KnownFigure, ThinkTimes, TypingTimes
+from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkTimes, TypingTimes
 from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
 _LIVE = "live observation"
+_ORDER = "order of commands"
 _COMMANDS: dict[SourceKind, str] = {
     "shell history": "the first word of a line, where this host has a program of this name",
     "atuin history": "the first word of a line, where this host has a program of this name",
@@ -65,7 +66,7 @@ def accounting_figures(
         *_time_figures(think, typing, think_logs),
         KnownFigure("input and output", "", "Linux leaves these fields of process accounting at 0"),
         KnownFigure("major faults", _ACCOUNTING, "not in the stand-ins, which have no files to fault in"),
-        *_other_figures(_ACCOUNTING, hours),
+        _hours_figure(_ACCOUNTING, hours),
     )
 
 
@@ -91,7 +92,7 @@ def log_figures(
         KnownFigure("processor time", "", "process accounting has it; stand-ins use next to none"),
         KnownFigure("page faults, memory, processes", "", "process accounting has them"),
         KnownFigure("input and output", "", "no record that loadgo reads has them"),
-        *_other_figures(kind, hours),
+        _hours_figure(kind, hours),
     )
 
 
@@ -118,7 +119,7 @@ def live_figures(
         *(_time_figures(think, typing, think_logs) if think_logs else (_live_think_figure(think),)),
         KnownFigure("input and output", _LIVE, "bytes of calls; stand-ins read and write no files"),
         KnownFigure("major faults", _LIVE, "not in the stand-ins, which have no files to fault in"),
-        *_other_figures(_LIVE, hours),
+        _hours_figure(_LIVE, hours),
     )
 
 
@@ -167,11 +168,26 @@ def _typing_figure(typing: TypingTimes | None, source: str) -> KnownFigure:
     )
 
 
-def _other_figures(source: str, hours: Sequence[HourOfDay]) -> tuple[KnownFigure, ...]:
-    """The figures that no script has."""
+def order_figure(orders: Sequence[CommandOrder], source: str) -> KnownFigure:
+    """The order of commands, by class. `source` has the commands."""
+    if not orders:
+        return KnownFigure(
+            _ORDER, "", "these records do not say which command came before which; each is drawn anew, by weight"
+        )
+    is_told = any(order.p_value is not None for order in orders)
+    remarks = [(f"{order.group}: " if len(orders) > 1 else "") + _order_remark(order) for order in orders]
+    return KnownFigure(_ORDER, source if is_told else "", "; ".join(remarks))
+
+
+def _order_remark(order: CommandOrder) -> str:
+    pairs = counted(order.pairs, "pair")
+    if order.p_value is None:
+        return f"{pairs} of commands are too few to tell; each is drawn anew, by weight"
+    if order.distance is None:
+        return f"each is drawn anew, by weight: {pairs} of commands do not show that the one before matters"
     return (
-        KnownFigure("order of commands", "", "each is drawn anew, whatever came before"),
-        _hours_figure(source, hours),
+        f"each is drawn by the one before, from {pairs}; {share(order.distance)} of the script's pairs are others than "
+        f"those seen, and {share(order.distance_without)} would be without an order"
     )
 
 
@@ -191,6 +207,6 @@ def _hours_figure(source: str, hours: Sequence[HourOfDay]) -> KnownFigure:
     return KnownFigure(
         "sessions by hour",
         source,
-        f"not in the script, since a run has one rate; most begin at {busiest.hour:02d}:00, with "
-        f"{digits(busiest.open_at_once)} open at once: `run --arrivals '{rate}/h'`",
+        f"rates for the hours of the day; most begin at {busiest.hour:02d}:00, {rate} in an hour, with "
+        f"{digits(busiest.open_at_once)} open at once: `run --arrivals {busiest.hour:02d}:00 --for 1h`",
     )

@@ -124,6 +124,7 @@ def material_of_sessions(
         notes=_notes(watched, lines_found),
         warnings=tuple(f"Lost: {count:,} {what}." for count, what in watched.losses),
         rounded_steps=0,
+        is_ordered=True,
     )
 
 

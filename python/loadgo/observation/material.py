@@ -69,3 +69,5 @@ class Material:
     warnings: tuple[str, ...]
     rounded_steps: int
     """Number of steps of 10 ms by which the processor time of a process may be too small."""
+    is_ordered: bool
+    """Whether the commands of a session stand in the order in which they were typed."""

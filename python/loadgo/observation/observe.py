@@ -10,7 +10,9 @@ from pathlib import Path
 from loadgo.errors import BadArgument
 from loadgo.notation.quantities import span_s
 from loadgo.observation.classes import divide
+from loadgo.observation.command_order import command_orders
 from loadgo.observation.from_records import material_of_records, read_think_sources, think_rows
+from loadgo.observation.known_figures import order_figure
 from loadgo.observation.live import WatchState, material_of_sessions, watch_sessions
 from loadgo.observation.material import ChosenPeople, Material
 from loadgo.observation.program_names import NamesKept
@@ -113,6 +115,7 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
     division = divide(sessions)
     groups = user_groups(division.classes)
     commands = observed_commands(division.classes, material.rounded_steps)
+    orders = command_orders(division.classes, is_ordered=material.is_ordered)
     observation = Observation(
         text="",
         path=path,
@@ -125,10 +128,11 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
         groups=groups,
         division=division.reason,
         commands=commands,
+        orders=orders,
         think=material.think,
         typing=material.typing,
         hours=material.hours,
-        known=material.known,
+        known=(*material.known, order_figure(orders, material.sources[0].kind)),
         notes=material.notes,
         warnings=material.warnings,
         is_stopped=is_stopped,

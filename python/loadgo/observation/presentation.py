@@ -11,12 +11,19 @@ _JOB_COLUMNS = (
     "group command user_ns=job.user_ns system_ns=job.system_ns faults=job.faults held_pages=job.held_pages "
     "processes=job.processes waiting_ns=job.waiting_ns"
 )
+_FOLLOWING_COLUMNS = "group command following=after.command count=after.count weight=after.weight"
 
 
 def presentation(observation: Observation) -> Presentation:
     """The parts of an observation."""
     jobs = [
         {"group": row.group, "command": row.command, "job": job} for row in observation.commands for job in row.jobs
+    ]
+    following = [
+        {"group": order.group, "command": row.command, "after": after}
+        for order in observation.orders
+        for row in order.commands
+        for after in row.following
     ]
     return Presentation(
         lambda: observation_document(observation),
@@ -26,6 +33,7 @@ def presentation(observation: Observation) -> Presentation:
             "groups": lambda: frame_of(observation.groups, JSON_KEYS[UserGroup]),
             "hours": lambda: frame_of(observation.hours, JSON_KEYS[HourOfDay]),
             "jobs": lambda: frame_of(jobs, _JOB_COLUMNS),
+            "orders": lambda: frame_of(following, _FOLLOWING_COLUMNS),
             "known": lambda: frame_of(observation.known, JSON_KEYS[KnownFigure]),
         },
     )

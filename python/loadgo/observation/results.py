@@ -94,6 +94,46 @@ class UserGroup:
 
 
 @dataclass(frozen=True)
+class FollowingCommand:
+    """A command that may come next."""
+
+    command: str
+    count: int
+    """Number of times that it came next in a session."""
+    weight: float
+    """The same, with its part of the times at which a session ended and another one began."""
+
+
+@dataclass(frozen=True)
+class OrderedCommand:
+    """A command of a class whose commands have an order."""
+
+    command: str
+    first: int
+    """Number of sessions that began with it."""
+    following: tuple[FollowingCommand, ...]
+    """The commands that come next, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class CommandOrder:
+    """The order of a class's commands: whether what comes next depends on what came before."""
+
+    group: str
+    """The class."""
+    pairs: int
+    """Number of commands with a command before them."""
+    p_value: float | None
+    """The probability of as much order by chance; None if the pairs are too few to tell."""
+    distance: float | None
+    """Share of the script's pairs that are others than those that were seen; None if the script has no order."""
+    distance_without: float | None
+    """The same of a script without an order; None if the pairs are too few to tell."""
+    commands: tuple[OrderedCommand, ...]
+    """The commands with what comes next; empty if the script has no order."""
+
+
+@dataclass(frozen=True)
 class HourOfDay:
     """An hour of the day, in the time zone of the host that loadgo runs on."""
 
@@ -136,6 +176,8 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     division: str
     """The reason for the classes."""
     commands: tuple[ObservedCommand, ...]
+    orders: tuple[CommandOrder, ...]
+    """The order of each class's commands; empty if the records do not say which command came before which."""
     think: ThinkTimes | None
     typing: TypingTimes | None
     hours: tuple[HourOfDay, ...]

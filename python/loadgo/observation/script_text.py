@@ -12,7 +12,7 @@ import tomlkit
 
 from loadgo.notation.figures import counted, digits, duration, people, seconds, setting
 from loadgo.notation.laws import amount, number
-from loadgo.observation.results import Observation, ObservedCommand, UserGroup
+from loadgo.observation.results import HourOfDay, Observation, ObservedCommand, OrderedCommand, UserGroup
 
 _STAND_INS_FOLDER = Path(__file__).parent.parent / "data" / "stand_ins"
 _FILES = ("stand-in.sh", "stand_in.py")
@@ -21,6 +21,8 @@ _COMMENT_CHARS = 116
 _LEAST_CHARS_PER_SECOND, _MOST_CHARS_PER_SECOND = 0.01, 1e6
 """The bounds of a script's typing rate, in characters a second."""
 _LEAST_TIMEOUT_NS, _MOST_TIMEOUT_NS = 300e9, 3.6e15
+_LEAST_PER_HOUR = 0.001
+"""The least rate of arrivals over 0 that a script may have."""
 _TIMEOUT_FACTOR = 10
 """A line may last so many times as long as the longest observed command, since the host may be loaded."""
 _NOT_IN_LIST_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -44,6 +46,7 @@ def script_text(observation: Observation) -> str:
                 "",
                 *_choice_lines(observation),
                 "",
+                *_arrival_lines(observation.hours),
                 *_file_lines(),
                 *_word_lines(observation),
             ]
@@ -110,6 +113,11 @@ def _timeout(observation: Observation) -> str:
 def _choice_lines(observation: Observation) -> Iterator[str]:
     """One class: a repeated choice among its commands. Two: a choice of a class, then the same."""
     yield from _comments(f"{observation.division}.")
+    if any(order.commands for order in observation.orders):
+        yield from _comments(
+            "weight: the sessions that began with a command. then: how often which command came next; after the last "
+            "of a session, that is the first of another."
+        )
     if len(observation.groups) == 1:
         group = observation.groups[0]
         yield "[[lines]]"
@@ -131,12 +139,26 @@ def _choice_lines(observation: Observation) -> Iterator[str]:
 
 def _command_lines(observation: Observation, group: UserGroup, indent: str) -> Iterator[str]:
     lists = _list_names(observation)
+    order = next((order for order in observation.orders if order.group == group.name), None)
+    ordered = {} if order is None else {row.command: row for row in order.commands}
     for row in observation.commands:
         if row.group != group.name:
             continue
         typed = _STAND_IN_LINE + (f" {{random:{lists[row]}}}" if row in lists else "")
         comment = "" if row.cpu_ns is not None else "  # processor time not known"
-        yield f"{indent}{{ weight = {row.count}, type = {_quoted(typed)}, as = {_quoted(row.command)} }},{comment}"
+        weight, then = (row.count, "") if row.command not in ordered else _chain_words(ordered[row.command])
+        yield f"{indent}{{ weight = {weight}, type = {_quoted(typed)}, as = {_quoted(row.command)}{then} }},{comment}"
+
+
+def _chain_words(row: OrderedCommand) -> tuple[int, str]:
+    """The weight of a command as the first of a session, and the weights of what comes next."""
+    weights = ", ".join(f"{_quoted(after.command)} = {_weight(after.weight)}" for after in row.following)
+    return row.first, f", then = {{ {weights} }}"
+
+
+def _weight(weight: float) -> str:
+    """A weight: a count as it is, else four digits of it."""
+    return number(weight if weight == round(weight) else float(f"{weight:.4g}"))
 
 
 def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
@@ -148,6 +170,27 @@ def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
         name = f"{row.group}-{_NOT_IN_LIST_NAMES.sub('_', row.command)}"
         names[row] = name if name not in names.values() else f"{name}-{len(names)}"
     return names
+
+
+def _arrival_lines(hours: tuple[HourOfDay, ...]) -> Iterator[str]:
+    """The rates of sessions by hour of the day; none if no session begins in an hour of the day."""
+    rates = {row.hour: _per_hour(row) for row in hours}
+    if not any(rates.values()):
+        return
+    seen_h = {row.hour: row.observed_hours for row in hours}
+    yield "[arrivals]"
+    yield "# Sessions that begin in an hour, as means of all days: `loadgo run SCRIPT --arrivals 09:00 --for 1h`"
+    for hour in range(24):
+        seen = f"seen for {digits(seen_h[hour])} h, with what began then" if hour in seen_h else "not seen"
+        comment = "" if seen_h.get(hour, 0.0) >= 1 else f"  # {seen}"
+        yield f'"{hour:02d}:00" = "{number(float(f"{rates.get(hour, 0.0):.3g}"))}/h"{comment}'
+    yield ""
+
+
+def _per_hour(row: HourOfDay) -> float:
+    """The rate of an hour. Of a part of an hour, it is what began in the part, since a part begins with a session."""
+    per_hour = row.begun_per_hour * min(row.observed_hours, 1.0)
+    return per_hour if per_hour >= _LEAST_PER_HOUR else 0.0
 
 
 def _file_lines() -> Iterator[str]:

@@ -31,7 +31,7 @@ def user_groups(classes: Sequence[SessionClass]) -> tuple[UserGroup, ...]:
                 sessions=len(each_class.sessions),
                 people=len({session.person for session in each_class.sessions}),
                 commands=len(uses),
-                commands_per_session=max(round(len(uses) / len(each_class.sessions)), 1),
+                commands_per_session=commands_per_session(each_class),
                 cpu_ns=_mean([use.cpu_ns for use in uses]),
                 think=None if think is None else think.law,
                 think_mean_ns=None if think is None else think.mean_ns,
@@ -69,12 +69,22 @@ def equivalent_users(
     return user_ns / 1e9 / span_s
 
 
+def commands_per_session(each_class: SessionClass) -> int:
+    """The mean number of commands of a session, as a whole number."""
+    return max(round(len(_uses(each_class)) / len(each_class.sessions)), 1)
+
+
+def listed_names(each_class: SessionClass) -> dict[str, str]:
+    """The name under which each command is listed: its own, or `other` if it is one of the rarest."""
+    names = Counter(use.name for use in _uses(each_class)).most_common()
+    return {name: name if place < MOST_COMMANDS - 1 else OTHER_NAME for place, (name, _) in enumerate(names)}
+
+
 def _commands_of(each_class: SessionClass, rounded_steps: int) -> list[ObservedCommand]:
-    uses = _uses(each_class)
-    frequent = {name for name, _ in Counter(use.name for use in uses).most_common(MOST_COMMANDS - 1)}
+    uses, names = _uses(each_class), listed_names(each_class)
     by_name: dict[str, list[CommandUse]] = defaultdict(list)
     for use in uses:
-        by_name[use.name if use.name in frequent else OTHER_NAME].append(use)
+        by_name[names[use.name]].append(use)
     ordered = sorted(by_name.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return [_command(each_class.name, name, runs, len(uses), rounded_steps) for name, runs in ordered]
 

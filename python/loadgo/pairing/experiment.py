@@ -29,6 +29,7 @@ from loadgo.pairing.variant import Variant
 from loadgo.records.run_file import make_folder
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.bundled import find_script
+from loadgo.running.day_arrivals import day_rates
 from loadgo.running.folders import failed_runs_named, new_folder
 from loadgo.running.host import limit_warnings
 from loadgo.running.kept_connections import keep_connections
@@ -384,7 +385,8 @@ def _check_settings(variant: Variant, load: Load, metering: Metering, *, sudo: b
     settings = RunSettings(*pace, variant.set, variant.limit, *meters, login=variant.login)
     prepare_systems(find_script(variant.script), variant.on, settings, sudo=sudo)
     if is_fleet(variant.on):
-        user_ranges(read_fleet(variant.on), int(load_options(load)["users"]))
+        rates = day_rates(find_script(variant.script), load)
+        user_ranges(read_fleet(variant.on), int(load_options(load, rates)["users"]))
 
 
 def _other(letter: Letter) -> Letter:

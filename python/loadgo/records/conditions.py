@@ -40,7 +40,8 @@ _LIMIT_KEYS = ("cpus", "swap")
 _LIMIT_EACH = "limit each"
 """The first words of a condition of each user's limits."""
 _CHOSEN_KEYS = (
-    *("users", "model", "passes", "think", "typing", "arrivals_per_second", "duration_s", "until", "seed"),
+    *("users", "model", "passes", "think", "typing", "arrivals_per_second", "arrivals_from"),
+    *("duration_s", "until", "seed"),
     *("set", "speed", "without_lost", *_LIMIT_KEYS),
 )
 _CHOSEN_PREFIXES = ("machine ", "script", _LIMIT_EACH)

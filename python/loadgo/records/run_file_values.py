@@ -67,6 +67,7 @@ _KINDS: Mapping[str, str] = {
     key: kind
     for kind, keys in {
         "a text": """loadgo id kind name script outcome load.model load.think load.typing load.until system.kind
+            load.arrivals_from
             system.name system.hostname system.kernel system.distribution system.architecture system.processor
             system.login system.title system.source system.discipline limit.swap usage.cpu usage.faults usage.waits
             usage.split meters.tier driver.scheduling driver.proof""",

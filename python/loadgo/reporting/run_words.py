@@ -81,6 +81,7 @@ def load(summary: Summary) -> str:
         f"{setting(load_section['arrivals_per_second'])} log-ins a second"
         if load_section.get("arrivals_per_second")
         else "",
+        f"at the script's rates from {load_section['arrivals_from']}" if load_section.get("arrivals_from") else "",
         f"seed {load_section['seed']}" if "seed" in load_section else "",
     ]
     return ", ".join(part for part in parts if part)

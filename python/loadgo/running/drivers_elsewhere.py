@@ -32,7 +32,8 @@ _FEWEST_S_TO_BEGINNING = 1.0
 """Time from the order to begin to the beginning, beside what the slowest connection takes."""
 _ROUND_TRIPS_TO_BEGINNING = 4
 _LOAD_KEYS = (
-    *("passes", "duration_s", "warm_up_s", "until", "arrivals_per_second", "seed", "login", "think", "typing"),
+    *("passes", "duration_s", "warm_up_s", "until", "arrivals_per_second", "arrivals_from", "seed"),
+    *("login", "think", "typing"),
 )
 """Keys of a run's options that are the same for all drivers."""
 

@@ -27,7 +27,10 @@ class Load:
     typing: float | str | None = None
     """Typing rate in characters per second, in place of the script's; `none` sends each line at once."""
     arrivals: float | str | None = None
-    """Mean rate of log-ins in an open load: a number per second, or a text such as `30/min`."""
+    """Mean rate of log-ins in an open load: a number per second, or a text such as `30/min`.
+
+    Or a time of the day such as `09:00`, from which the rates of the script's `[arrivals]` hold, for `duration`.
+    """
     warm_up: float | str | None = None
     """Length of the warm-up, which no figure includes. Default: until each user has typed a line."""
     until: str | None = None
@@ -122,7 +125,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "duration": (_AMOUNT, "seconds, or as a text such as '10min'"),
     "warm_up": (_AMOUNT, "seconds, or as a text such as '30s'"),
     "typing": (_AMOUNT, "characters a second, or 'none'"),
-    "arrivals": (_AMOUNT, "log-ins a second, or as a text such as '30/min'"),
+    "arrivals": (_AMOUNT, "log-ins a second, or as a text such as '30/min' or '09:00'"),
     "think": ((str,), "a law, such as 'fixed(5s)' or 'exponential(8s)'"),
     "until": ((str,), "a text, such as 'interactions=1e6'"),
     "limit": ((str,), "a text, such as 'memory=256M,cpus=1'"),

@@ -18,6 +18,7 @@ from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
+from loadgo.running.day_arrivals import DayRates, arrival_options, day_rates
 from loadgo.running.folders import as_utf8, failed_runs_named, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import (
@@ -171,7 +172,7 @@ def run(
     load, limit, metering = with_keywords(load, limits, metering, keywords)
     choice = WorkerChoice(workers, executor)
     source = bundled.find_script(script)
-    options = load_options(load)
+    options = load_options(load, day_rates(source, load))
     settings = RunSettings(
         load.think,
         load.typing,
@@ -238,7 +239,7 @@ def simulate_run(
     """
     check_types(vars(load))
     source = bundled.find_script(script)
-    options = load_options(load)
+    options = load_options(load, day_rates(source, load))
     ready = prepare_run(source, on, RunSettings(load.think, load.typing, texts_of(set)))
     options["passes"] = _passes(load, ready)
     folder = new_folder(out, source.path.stem, datetime.now(UTC))
@@ -309,16 +310,15 @@ def _predict(checked: _CheckedRun, plan: DrawPlan, choice: WorkerChoice, progres
         raise
 
 
-def load_options(load: Load) -> dict[str, Any]:
-    """The load in the form of `_loadgo.run_host`, except for the passes, which depend on the script."""
+def load_options(load: Load, rates: DayRates = ()) -> dict[str, Any]:
+    """The load in the form of `_loadgo.run_host`, except for the passes; `rates` are as `day_rates` has them."""
     duration_s = None if load.duration is None else quantities.span_s(load.duration, "duration")
-    with naming("arrivals"):
-        rate = None if load.arrivals is None else quantities.arrivals_per_second(load.arrivals)
+    arrivals = arrival_options(load.arrivals, rates, duration_s)
     with naming("until"):
         until = None if load.until is None else _loadgo.parse_until(load.until)
     return {
-        "arrivals_per_second": rate,
-        "users": _users(load.users, rate, duration_s),
+        **arrivals,
+        "users": _users(load.users, arrivals["arrivals_per_second"], duration_s),
         "duration_s": duration_s,
         "warm_up_s": None if load.warm_up is None else quantities.span_s(load.warm_up, "warm_up"),
         "until": until,

@@ -15,6 +15,7 @@ from loadgo.errors import BadArgument, LoadgoError
 from loadgo.notation import quantities
 from loadgo.records.machine_file import fit_warnings
 from loadgo.running import bundled
+from loadgo.running.day_arrivals import day_rates
 from loadgo.running.load import Load, check_types
 from loadgo.running.machines import find, parse_machine_file
 from loadgo.running.prepared import PreparedRun, RunSettings, prepare_run
@@ -123,7 +124,7 @@ def _plan_script(grid: Grid, script: str) -> SweepPlan:
     source = bundled.find_script(grid.path_of(script))
     load = Load(**grid.load)
     check_types(vars(load))
-    options = load_options(load)
+    options = load_options(load, day_rates(source, load))
     prepared: list[list[PreparedRun]] = [
         [prepare_run(source, grid.path_of(machine), _run_settings(grid, variant)) for variant in grid.variants]
         for machine in grid.machines

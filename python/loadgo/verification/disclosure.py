@@ -36,6 +36,7 @@ _RECORDED: Mapping[Question, Sequence[tuple[str, str, _Shown]]] = {
         ("length asked for", "load.duration_s", lambda value: duration(value * 1e9)),
         ("end asked for", "load.until", str),
         ("arrivals", "load.arrivals_per_second", rate),
+        ("rates of the script's day from", "load.arrivals_from", str),
         ("think time", "load.think", str),
         ("typing", "load.typing", str),
         ("seed", "load.seed", setting),

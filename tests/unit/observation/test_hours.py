@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from loadgo.observation.hours import hours_of_day
 from loadgo.observation.sessions import CommandUse, ObservedSession
 from support.log_files import audit_session, written_audit_log
+from support.small_machine import MACHINE
 
 MIDNIGHT_S = 1_759_968_000
 """A midnight of Greenwich."""
@@ -86,5 +88,15 @@ def test_the_busiest_hour_is_in_the_report_and_in_the_script(tmp_path: Path) -> 
     report = " ".join(observation.report().split())
     assert "Sessions by hour" in report
     assert "most begin at 10:00" in report
-    assert "`run --arrivals '3/h'`" in report
+    assert "`run --arrivals 10:00 --for 1h`" in report
+    rates = tomllib.loads(observation.text)["arrivals"]
+    assert len(rates) == 24
+    assert '"13:00" = "0/h"  # not seen' in observation.text
+    assert '"08:00" = "1/h"  # seen for 0.108 h, with what began then' in observation.text
+    assert (rates["08:00"], rates["09:00"], rates["10:00"], rates["11:00"]) == ("1/h", "0/h", "3/h", "0/h")
+    machine = tmp_path / "machine.toml"
+    machine.write_text(MACHINE, encoding="utf-8")
+    (tmp_path / "day.toml").write_text(observation.text, encoding="utf-8")
+    run = loadgo.run(tmp_path / "day.toml", on=machine, arrivals="10:00", duration="1h", out=tmp_path / "run")
+    assert len(loadgo.tables(run).sessions) == 3
     assert "# - sessions by hour: from audit log;" in observation.text

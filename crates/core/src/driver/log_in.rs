@@ -11,13 +11,17 @@ use crate::user::UserState;
 impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     pub(super) fn plan_arrivals(&mut self, per_second: f64, from: Instant) {
         let mut arrivals = RandomStream::new(self.load.seed, 0, StreamPurpose::Start);
-        let mut next = |at: Instant| at + Span::from_secs_f64(arrivals.exponential() / per_second);
+        let load = self.load;
+        let mut next = |since: Span| match &load.day {
+            Some(day) => day.arrival(since, arrivals.exponential()),
+            None => since + Span::from_secs_f64(arrivals.exponential() / per_second),
+        };
         // Users of other drivers arrive before these, by the same draws.
-        let mut at = (1..self.load.first_user).fold(from, |at, _| next(at));
+        let mut since = (1..load.first_user).fold(Span::ZERO, |since, _| next(since));
         for user in &mut self.users {
-            at = next(at);
-            user.arrival = at;
-            self.deadlines.set(user.id, at);
+            since = next(since);
+            user.arrival = from + since;
+            self.deadlines.set(user.id, user.arrival);
         }
     }
 

@@ -133,13 +133,7 @@ impl<'a> KeyedTable<'a> {
 
     /// The number of a key, whole or not.
     pub fn number(&self, described: KeyDescription) -> Result<Option<f64>, SyntaxMistake> {
-        let Some(value) = self.get(described.key) else { return Ok(None) };
-        let read = match value.get_ref() {
-            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64),
-            DeValue::Float(number) => number.as_str().parse().ok(),
-            _ => None,
-        };
-        read.map(Some).ok_or_else(|| described.wrong(value))
+        self.get(described.key).map(|value| number(value).ok_or_else(|| described.wrong(value))).transpose()
     }
 }
 
@@ -163,6 +157,15 @@ pub fn whole(placed: &PlacedValue<'_>, described: KeyDescription, range: Range<u
             format!("`{key}` takes {value} from {ends}, not {number}; write it as in {example}"),
         )
     })
+}
+
+/// Reads a value as a number, whole or not; `None` if it is another kind of value.
+pub fn number(placed: &PlacedValue<'_>) -> Option<f64> {
+    match placed.get_ref() {
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64),
+        DeValue::Float(number) => number.as_str().parse().ok(),
+        _ => None,
+    }
 }
 
 /// Reads a value as a string; `None` if it is another kind of value.

@@ -1,9 +1,11 @@
 //! Scripts: the lines that users type, with think times, time limits and accepted exit statuses.
 //!
 //! `parse` reads a script from TOML, with the keys of `shapes`. It reads lines with `steps` and `signs`, and laws with `spec`. Placeholders are
-//! in `template`, the names of typed keys in `keys`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
+//! in `template`, the names of typed keys in `keys`, what follows what in `chain`, arrivals over the day in `day`. Tables, spans and mistakes come from `crate::notation`. `print` writes a script as TOML, `law` draws think times, and `walk` goes
 //! through a script line by line.
 
+mod chain;
+mod day;
 mod keys;
 mod law;
 mod parse;
@@ -18,6 +20,7 @@ mod walk;
 
 pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
+pub use day::print_minute;
 pub use keys::KeyStrokes;
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
@@ -27,6 +30,7 @@ pub use signs::{DEFAULT_SETTLE, SCREEN_COLUMNS, SCREEN_ROWS};
 pub use steps::{MOST_PASS_LINES, TOO_LONG_LINE_BYTES};
 pub use walk::{PassWalk, ScriptLines};
 
+use crate::arrivals::DayRate;
 use crate::time::Span;
 use std::collections::BTreeMap;
 
@@ -55,6 +59,8 @@ pub struct Script {
     ///
     /// The first line that a command prints is in the users' environment under the command's name.
     pub beside: BTreeMap<String, String>,
+    /// Rates of arrivals over the day, in the order of their times; empty if the script has none.
+    pub arrivals: Vec<DayRate>,
     /// Lists of words for `{random:LIST}`.
     pub words: BTreeMap<String, Vec<String>>,
     /// Time limit of a line that has no limit of its own.
@@ -70,10 +76,21 @@ pub struct Script {
 pub enum ScriptStep {
     /// Types a line.
     Line(ScriptLine),
-    /// Takes one of the alternatives, drawn by their weights (over 0).
-    Choose(Vec<(f64, Vec<ScriptStep>)>),
+    /// Takes one of the alternatives, drawn by their weights, or by the row of the one that was taken before in a repeat.
+    Choose(Vec<Alternative>),
     /// Takes the steps this number of times.
     Repeat(u32, Vec<ScriptStep>),
+}
+
+/// An alternative of a choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// The weight. It is 0 only of an alternative that never comes first.
+    pub weight: f64,
+    /// The steps that it takes.
+    pub steps: Vec<ScriptStep>,
+    /// The alternatives that may come next in a choice that is repeated: index and weight (over 0). `None`: any, by `weight`.
+    pub then: Option<Vec<(u32, f64)>>,
 }
 
 /// A line that a user types.
@@ -169,7 +186,7 @@ fn remove_thinks(steps: &mut [ScriptStep]) {
     for step in steps {
         match step {
             ScriptStep::Line(line) => line.think = None,
-            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|(_, steps)| remove_thinks(steps)),
+            ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|each| remove_thinks(&mut each.steps)),
             ScriptStep::Repeat(_, steps) => remove_thinks(steps),
         }
     }

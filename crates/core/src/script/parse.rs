@@ -1,5 +1,6 @@
 //! Reads a [`Script`] from TOML, and reports mistakes with their place and what would be right.
 
+use super::day::day_rates;
 use super::shapes::SCRIPT_TABLE_SHAPE;
 use super::steps::{self, LineSettings};
 use super::values::report_name;
@@ -60,6 +61,7 @@ fn read(text: &str) -> Result<Script, SyntaxMistake> {
         files: files(&script)?,
         env: env(&script)?,
         beside: beside(&script)?,
+        arrivals: day_rates(&script)?,
         timeout: settings.timeout.unwrap_or(DEFAULT_TIMEOUT),
         until: settings.sign.of_script(&script)?,
         steps: steps::read(&script, &settings, &words)?,

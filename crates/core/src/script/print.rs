@@ -1,9 +1,11 @@
 //! Writes a [`Script`] as TOML that [`super::parse`] reads back as the same value.
 
+use super::chain::alternative_name;
+use super::day::print_minute;
 use super::parse::DEFAULT_TIMEOUT;
 use super::signs::{DEFAULT_SETTLE, SCREEN_WORD};
 use super::steps::first_word;
-use super::{ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, TimeLaw, TypedForm, print_span};
+use super::{Alternative, ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, TimeLaw, TypedForm, print_span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml::Value;
@@ -43,6 +45,8 @@ pub fn print(script: &Script) -> String {
     table(&mut out, "files", &script.files, |text| quoted(text));
     table(&mut out, "env", &script.env, |text| quoted(text));
     table(&mut out, "beside", &script.beside, |text| quoted(text));
+    let arrivals = script.arrivals.iter().map(|rate| (print_minute(rate.minute), rate.per_hour)).collect();
+    table(&mut out, "arrivals", &arrivals, |per_hour| quoted(&format!("{per_hour}/h")));
     table(&mut out, "words", &script.words, |words| list(words.iter().map(|word| quoted(word))));
     out
 }
@@ -67,7 +71,7 @@ fn without_status(step: &mut ScriptStep) {
     match step {
         ScriptStep::Line(line) => line.status = None,
         ScriptStep::Repeat(_, steps) => steps.iter_mut().for_each(without_status),
-        ScriptStep::Choose(alternatives) => alternatives.iter_mut().flat_map(|(_, steps)| steps).for_each(without_status),
+        ScriptStep::Choose(alternatives) => alternatives.iter_mut().flat_map(|each| &mut each.steps).for_each(without_status),
     }
 }
 
@@ -84,7 +88,7 @@ fn table<T>(out: &mut String, heading: &str, entries: &BTreeMap<String, T>, valu
     }
     writeln!(out, "\n[{heading}]").expect("a string takes all that is written");
     for (key, content) in entries {
-        writeln!(out, "{} = {}", quoted(key), value(content)).expect("a string takes all that is written");
+        writeln!(out, "{} = {}", quoted_key(key), value(content)).expect("a string takes all that is written");
     }
 }
 
@@ -98,11 +102,12 @@ fn entry(step: &ScriptStep, mut fields: Vec<(&'static str, String)>) -> String {
             }
             fields.extend(own);
         }
-        ScriptStep::Choose(alternatives) => fields.push(("choose", list(alternatives.iter().map(alternative)))),
+        ScriptStep::Choose(alternatives) => fields.push(choice(alternatives)),
         ScriptStep::Repeat(times, steps) => {
             fields.push(("repeat", times.to_string()));
             match steps.as_slice() {
                 [ScriptStep::Line(line)] => fields.extend(line_fields(line)),
+                [ScriptStep::Choose(alternatives)] => fields.push(choice(alternatives)),
                 steps => fields.push(("lines", list(steps.iter().map(|step| entry(step, Vec::new()))))),
             }
         }
@@ -110,8 +115,13 @@ fn entry(step: &ScriptStep, mut fields: Vec<(&'static str, String)>) -> String {
     inline(&fields)
 }
 
-fn alternative((weight, steps): &(f64, Vec<ScriptStep>)) -> String {
-    let fields = if *weight == 1.0 { Vec::new() } else { vec![("weight", weight.to_string())] };
+fn choice(alternatives: &[Alternative]) -> (&'static str, String) {
+    ("choose", list(alternatives.iter().map(|each| alternative(each, alternatives))))
+}
+
+fn alternative(Alternative { weight, steps, then }: &Alternative, all: &[Alternative]) -> String {
+    let mut fields = if *weight == 1.0 { Vec::new() } else { vec![("weight", weight.to_string())] };
+    fields.extend(then.as_ref().map(|row| ("then", row_table(row, all))));
     match steps.as_slice() {
         [step] => entry(step, fields),
         steps => {
@@ -119,6 +129,13 @@ fn alternative((weight, steps): &(f64, Vec<ScriptStep>)) -> String {
             inline(&fields.into_iter().chain([("lines", lines)]).collect::<Vec<_>>())
         }
     }
+}
+
+/// The row of what may come next, with the names of the alternatives.
+fn row_table(row: &[(u32, f64)], all: &[Alternative]) -> String {
+    let name = |index: &u32| alternative_name(&all[*index as usize].steps).expect("a row has alternatives with names");
+    let fields: Vec<_> = row.iter().map(|(index, weight)| format!("{} = {weight}", quoted_key(name(index)))).collect();
+    format!("{{ {} }}", fields.join(", "))
 }
 
 fn line_fields(line: &ScriptLine) -> Vec<(&'static str, String)> {
@@ -171,6 +188,11 @@ fn inline(fields: &[(&str, String)]) -> String {
 
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+/// A key in TOML's notation. It has no control characters.
+fn quoted_key(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', r"\\").replace('"', "\\\""))
 }
 
 /// A string in TOML's notation, on one line if possible.

@@ -1,7 +1,9 @@
 //! The keys of scripts and of their lines, groups and choices, each with the kind of its value.
 
 use super::signs::{SCREEN_COLUMNS, SCREEN_ROWS};
-use crate::notation::shape::{FileShape, KeyRule, KeyShape, MapShape, NumberRange, TableShape, ValueShape, key, needed};
+use crate::notation::shape::{
+    FileShape, KeyRule, KeyShape, MapShape, NumberRange, PLAIN_NAME, TableShape, ValueShape, key, needed,
+};
 
 /// The shape of a script.
 pub const SCRIPT_SHAPE: FileShape = FileShape {
@@ -40,7 +42,9 @@ const COLUMN: ValueShape = ValueShape::Whole(1, SCREEN_COLUMNS as i64);
 const TIMEOUT: KeyShape = key("timeout", ValueShape::Text("positive time"));
 const STATUS: KeyShape = key("status", ValueShape::Any(&[EXIT_STATUS, ValueShape::List(&EXIT_STATUS, 1)]));
 const REPEAT: KeyShape = key("repeat", TIMES);
-const WEIGHT: KeyShape = key("weight", ValueShape::Number(NumberRange { least: 0.0, above_least: true, most: LARGEST_WEIGHT }));
+const WEIGHT_VALUE: ValueShape = ValueShape::Number(NumberRange { least: 0.0, above_least: false, most: LARGEST_WEIGHT });
+const THEN: KeyShape = key("then", ValueShape::Map(&MapShape { names: PLAIN_NAME, value: WEIGHT_VALUE, fewest: 1 }));
+const WEIGHT: KeyShape = key("weight", WEIGHT_VALUE);
 
 const READY_RULES: &[KeyRule] = &[KeyRule::AtMostOne(&["until", "silence"])];
 
@@ -48,6 +52,8 @@ const READY_RULES: &[KeyRule] = &[KeyRule::AtMostOne(&["until", "silence"])];
 pub(super) const LARGEST_WEIGHT: f64 = 1e9;
 /// Names of variables of the environment.
 const VARIABLE_NAME: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+/// Times of the day.
+const DAY_TIME: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
 /// Names of lists of words.
 const LIST_NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 /// Paths inside a home: relative, without empty parts and without parts of dots.
@@ -71,6 +77,7 @@ pub(super) const SCRIPT_TABLE_SHAPE: TableShape = TableShape {
         key("files", ValueShape::Map(&MapShape { names: HOME_PATH, value: ValueShape::Text("text"), fewest: 0 })),
         key("env", ValueShape::Map(&MapShape { names: VARIABLE_NAME, value: ValueShape::Text("value"), fewest: 0 })),
         key("beside", ValueShape::Map(&MapShape { names: VARIABLE_NAME, value: COMMAND_TEXT, fewest: 0 })),
+        key("arrivals", ValueShape::Map(&MapShape { names: DAY_TIME, value: ValueShape::Text("rate of arrivals"), fewest: 1 })),
         key("words", ValueShape::Map(&MapShape { names: LIST_NAME, value: WORD_LIST, fewest: 0 })),
         needed("lines", ENTRIES),
     ],
@@ -79,7 +86,7 @@ pub(super) const SCRIPT_TABLE_SHAPE: TableShape = TableShape {
 
 const WORD_LIST: ValueShape = ValueShape::List(&ValueShape::Text("word"), 1);
 
-/// The keys of a line, of keys, of a group and of a choice inside a choice. A weight is the last.
+/// The keys of a line, of keys, of a group and of a choice inside a choice. `then` and a weight are the last.
 pub(super) const WEIGHTED_LINE: TableShape = TableShape {
     keys: &[
         needed("type", LINE_TEXT),
@@ -93,6 +100,7 @@ pub(super) const WEIGHTED_LINE: TableShape = TableShape {
         TIMEOUT,
         STATUS,
         REPEAT,
+        THEN,
         WEIGHT,
     ],
     rules: READY_RULES,
@@ -111,13 +119,14 @@ pub(super) const WEIGHTED_KEYS: TableShape = TableShape {
         TIMEOUT,
         STATUS,
         REPEAT,
+        THEN,
         WEIGHT,
     ],
     rules: READY_RULES,
 };
 /// The keys of a group of lines inside a choice.
 pub(super) const WEIGHTED_GROUP: TableShape = TableShape {
-    keys: &[needed("lines", ENTRIES), THINK, UNTIL, SILENCE, SETTLE, TIMEOUT, STATUS, REPEAT, WEIGHT],
+    keys: &[needed("lines", ENTRIES), THINK, UNTIL, SILENCE, SETTLE, TIMEOUT, STATUS, REPEAT, THEN, WEIGHT],
     rules: READY_RULES,
 };
 /// The keys of a choice inside a choice.
@@ -131,19 +140,20 @@ pub(super) const WEIGHTED_CHOICE: TableShape = TableShape {
         TIMEOUT,
         STATUS,
         REPEAT,
+        THEN,
         WEIGHT,
     ],
     rules: READY_RULES,
 };
 
-const LINE: TableShape = without_weight(&WEIGHTED_LINE);
-const KEYS: TableShape = without_weight(&WEIGHTED_KEYS);
-const GROUP: TableShape = without_weight(&WEIGHTED_GROUP);
-const CHOICE: TableShape = without_weight(&WEIGHTED_CHOICE);
+const LINE: TableShape = outside_choice(&WEIGHTED_LINE);
+const KEYS: TableShape = outside_choice(&WEIGHTED_KEYS);
+const GROUP: TableShape = outside_choice(&WEIGHTED_GROUP);
+const CHOICE: TableShape = outside_choice(&WEIGHTED_CHOICE);
 
-/// The shape without its last key, the weight, which has a meaning only inside a choice.
-const fn without_weight(shape: &TableShape) -> TableShape {
-    TableShape { keys: shape.keys.split_at(shape.keys.len() - 1).0, rules: shape.rules }
+/// The shape without its last two keys, `then` and the weight, which have a meaning only inside a choice.
+const fn outside_choice(shape: &TableShape) -> TableShape {
+    TableShape { keys: shape.keys.split_at(shape.keys.len() - 2).0, rules: shape.rules }
 }
 
 const fn table(shape: &'static TableShape) -> ValueShape {

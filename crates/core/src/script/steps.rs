@@ -1,5 +1,6 @@
 //! Reads the lines of a script: strings, tables, repeated groups, and weighted alternatives.
 
+use super::chain::{PlacedRow, PlacedWeight, ReadAlternative, THEN, alternatives, weight_mistake};
 use super::shapes::{LARGEST_WEIGHT, WEIGHTED_CHOICE, WEIGHTED_GROUP, WEIGHTED_KEYS, WEIGHTED_LINE};
 use super::signs::{ReadySign, SignTable};
 use super::values::{law, positive_span, report_name};
@@ -17,9 +18,9 @@ pub const TOO_LONG_LINE_BYTES: usize = 4095;
 pub const MOST_PASS_LINES: u64 = 1_000_000;
 
 /// The keys of lines, groups and choices, any of which may have been meant.
-const ALL_KEYS: [&str; 15] = [
+const ALL_KEYS: [&str; 16] = [
     "type", "keys", "as", "lines", "choose", "think", "until", "silence", "settle", "shows", "cursor", "timeout", "status",
-    "repeat", "weight",
+    "repeat", "then", "weight",
 ];
 
 const LINES: KeyDescription = KeyDescription { key: "lines", value: "a list of lines", example: "lines = [\"ls -l\", \"date\"]" };
@@ -134,29 +135,31 @@ impl<'a> StepReader<'a> {
     fn list(&mut self, list: &'a DeArray<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
         let mut block = ParsedSteps { steps: Vec::new(), most_lines: 0 };
         for value in list {
-            let (weight, entry) = self.entry(value, outer)?;
-            if let Some((at, _)) = weight {
-                return Err(SyntaxMistake::new(at, "`weight` has a meaning only inside `choose`: leave it out here"));
+            let (alternative, most_lines) = self.entry(value, outer)?;
+            if let Some(weight) = alternative.weight {
+                return Err(SyntaxMistake::new(weight.key_at, "`weight` has a meaning only inside `choose`: leave it out here"));
             }
-            block.steps.extend(entry.steps);
-            block.most_lines = block.most_lines.saturating_add(entry.most_lines);
+            if let Some(then) = alternative.then {
+                return Err(SyntaxMistake::new(then.key_at, "`then` has a meaning only inside `choose`: leave it out here"));
+            }
+            block.steps.extend(alternative.steps);
+            block.most_lines = block.most_lines.saturating_add(most_lines);
         }
         Ok(block)
     }
 
-    /// Reads one entry of a list, with its weight and the offset of `weight`.
-    fn entry(
-        &mut self,
-        value: &'a PlacedValue<'a>,
-        outer: &LineSettings,
-    ) -> Result<(Option<(usize, f64)>, ParsedSteps), SyntaxMistake> {
+    /// Reads one entry of a list, and the largest number of its lines.
+    fn entry(&mut self, value: &'a PlacedValue<'a>, outer: &LineSettings) -> Result<(ReadAlternative<'a>, u64), SyntaxMistake> {
+        let at = value.span().start;
         if let Some(typed) = string(self.text, value) {
             let text = self.template(&typed)?;
-            return Ok((None, self.line(TypedForm::Line, text, None, outer.clone())?));
+            let block = self.line(TypedForm::Line, text, None, outer.clone())?;
+            return Ok((ReadAlternative { at, weight: None, then: None, steps: block.steps }, block.most_lines));
         }
         let DeValue::Table(entries) = value.get_ref() else { return Err(LINE.wrong(value)) };
-        let table = KeyedTable::new(self.text, entries, value.span().start);
+        let table = KeyedTable::new(self.text, entries, at);
         let weight = weight(&table)?;
+        let then = table.table(THEN)?.map(|row| PlacedRow { table: row, key_at: table.key_at("then") });
         let block = if table.get("choose").is_some() {
             table.only(&key_names(WEIGHTED_CHOICE.keys), &ALL_KEYS, "a choice")?;
             self.choice(&table, outer)?
@@ -173,7 +176,8 @@ impl<'a> StepReader<'a> {
             table.only(&key_names(WEIGHTED_LINE.keys), &ALL_KEYS, "a line")?;
             self.typed(&table, outer)?
         };
-        Ok((weight, repeat(&table, block)?))
+        let block = repeat(&table, block)?;
+        Ok((ReadAlternative { at, weight, then, steps: block.steps }, block.most_lines))
     }
 
     fn typed(&mut self, table: &KeyedTable<'a>, outer: &LineSettings) -> Result<ParsedSteps, SyntaxMistake> {
@@ -222,13 +226,18 @@ impl<'a> StepReader<'a> {
             let message = format!("there is nothing to choose from: write {}", CHOOSE.example);
             return Err(SyntaxMistake::new(table.key_at("choose"), message));
         }
-        let (mut alternatives, mut most_lines) = (Vec::new(), 0);
+        let (mut read, mut most_lines) = (Vec::new(), 0);
         for value in list {
-            let (weight, block) = self.entry(value, &settings)?;
-            alternatives.push((weight.map_or(1.0, |(_, weight)| weight), block.steps));
-            most_lines = block.most_lines.max(most_lines);
+            let (alternative, lines) = self.entry(value, &settings)?;
+            if let (Some(then), None) = (&alternative.then, table.get("repeat")) {
+                let message =
+                    "`then` says what comes next when the choice is repeated: give the choice a `repeat`, as in repeat = 20";
+                return Err(SyntaxMistake::new(then.key_at, message));
+            }
+            read.push(alternative);
+            most_lines = lines.max(most_lines);
         }
-        Ok(ParsedSteps { steps: vec![ScriptStep::Choose(alternatives)], most_lines })
+        Ok(ParsedSteps { steps: vec![ScriptStep::Choose(alternatives(read)?)], most_lines })
     }
 
     fn line(
@@ -314,13 +323,13 @@ fn keys_name(program: Option<&str>) -> String {
     program.map_or_else(|| "keys".into(), |program| format!("{program} keys"))
 }
 
-fn weight(table: &KeyedTable<'_>) -> Result<Option<(usize, f64)>, SyntaxMistake> {
+fn weight(table: &KeyedTable<'_>) -> Result<Option<PlacedWeight>, SyntaxMistake> {
     let Some(weight) = table.number(WEIGHT)? else { return Ok(None) };
-    let at = table.get("weight").map_or(table.at, |value| value.span().start);
-    if weight > 0.0 && weight <= LARGEST_WEIGHT {
-        return Ok(Some((table.key_at("weight"), weight)));
+    let value_at = table.get("weight").map_or(table.at, |value| value.span().start);
+    if (0.0..=LARGEST_WEIGHT).contains(&weight) {
+        return Ok(Some(PlacedWeight { weight, key_at: table.key_at("weight"), value_at }));
     }
-    Err(SyntaxMistake::new(at, format!("a weight is a number over 0 and at most {LARGEST_WEIGHT}, as in weight = 3")))
+    Err(weight_mistake(value_at))
 }
 
 /// The steps, repeated if `table` says so.

@@ -1,6 +1,6 @@
 //! One pass of a user through a script, line by line, with the draws between alternatives.
 
-use super::{Script, ScriptLine, ScriptStep};
+use super::{Alternative, Script, ScriptLine, ScriptStep};
 use crate::random::RandomStream;
 
 /// A position in one pass through a script. A script without groups takes no memory beyond this value.
@@ -10,18 +10,19 @@ pub struct PassWalk<'a> {
     outer: Vec<OpenGroup<'a>>,
 }
 
-/// A group of steps with the index of the next step, and the number of repeats that are left.
+/// A group of steps with the index of the next step, the number of repeats that are left, and the alternative that was taken last.
 #[derive(Clone, Copy, Debug)]
 struct OpenGroup<'a> {
     steps: &'a [ScriptStep],
     next: u32,
     repeats_left: u32,
+    taken: Option<u32>,
 }
 
 impl<'a> PassWalk<'a> {
     /// The beginning of a pass through `script`.
     pub fn new(script: &'a Script) -> PassWalk<'a> {
-        PassWalk { current: OpenGroup { steps: &script.steps, next: 0, repeats_left: 0 }, outer: Vec::new() }
+        PassWalk { current: OpenGroup { steps: &script.steps, next: 0, repeats_left: 0, taken: None }, outer: Vec::new() }
     }
 
     /// Goes on to the next line of the pass; `None` at its end. Alternatives are drawn from `choice`.
@@ -38,7 +39,11 @@ impl<'a> PassWalk<'a> {
             self.current.next += 1;
             match step {
                 ScriptStep::Line(line) => return Some(line),
-                ScriptStep::Choose(alternatives) => self.enter(draw_alternative(alternatives, choice), 1),
+                ScriptStep::Choose(alternatives) => {
+                    let index = draw_alternative(alternatives, self.current.taken, choice);
+                    self.current.taken = Some(index as u32);
+                    self.enter(&alternatives[index].steps, 1);
+                }
                 ScriptStep::Repeat(times, steps) => self.enter(steps, *times),
             }
         }
@@ -49,21 +54,34 @@ impl<'a> PassWalk<'a> {
             return;
         }
         self.outer.push(self.current);
-        self.current = OpenGroup { steps, next: 0, repeats_left: times - 1 };
+        self.current = OpenGroup { steps, next: 0, repeats_left: times - 1, taken: None };
     }
 }
 
-/// Draws one of the alternatives by their weights.
-fn draw_alternative<'a>(alternatives: &'a [(f64, Vec<ScriptStep>)], choice: &mut RandomStream) -> &'a [ScriptStep] {
-    let total: f64 = alternatives.iter().map(|(weight, _)| weight).sum();
+/// Draws the index of an alternative: by the row of the one that was `taken` before, if it has one, else by weight.
+fn draw_alternative(alternatives: &[Alternative], taken: Option<u32>, choice: &mut RandomStream) -> usize {
+    let before = taken.and_then(|index| alternatives.get(index as usize));
+    match before.and_then(|alternative| alternative.then.as_ref()) {
+        Some(row) => row[draw_index(row.iter().map(|(_, weight)| *weight), choice)].0 as usize,
+        None => draw_index(alternatives.iter().map(|alternative| alternative.weight), choice),
+    }
+}
+
+/// Draws the index of a weight.
+fn draw_index(weights: impl Iterator<Item = f64> + Clone, choice: &mut RandomStream) -> usize {
+    let total: f64 = weights.clone().sum();
     let mut remaining = choice.unit() * total;
-    for (weight, steps) in alternatives {
+    let mut last = 0;
+    for (index, weight) in weights.enumerate() {
         remaining -= weight;
         if remaining < 0.0 {
-            return steps;
+            return index;
+        }
+        if weight > 0.0 {
+            last = index;
         }
     }
-    alternatives.last().map_or(&[], |(_, steps)| steps)
+    last
 }
 
 impl Script {
@@ -88,7 +106,7 @@ impl<'a> Iterator for ScriptLines<'a> {
                 ScriptStep::Line(line) => return Some(line),
                 ScriptStep::Repeat(_, steps) => self.steps.extend(steps.iter().rev()),
                 ScriptStep::Choose(alternatives) => {
-                    self.steps.extend(alternatives.iter().rev().flat_map(|(_, steps)| steps.iter().rev()));
+                    self.steps.extend(alternatives.iter().rev().flat_map(|each| each.steps.iter().rev()));
                 }
             }
         }

@@ -87,7 +87,7 @@ pub const TYPED: [(&str, &str); 33] = [
 ];
 
 /// Whole scripts with one mistake.
-pub const WHOLE: [(&str, &str); 105] = [
+pub const WHOLE: [(&str, &str); 139] = [
     ("▶", "lines = ["),
     ("▶name = 'x'", "lines = ["),
     ("▶lines = []", "lines = ["),
@@ -124,6 +124,42 @@ pub const WHOLE: [(&str, &str); 105] = [
     ("lines = [{ choose = [{ weight = ▶inf, type = 'a' }] }]", "over 0"),
     ("lines = [{ choose = [{ weight = ▶nan, type = 'a' }] }]", "over 0"),
     ("lines = [{ choose = [{ weight = ▶2e9, type = 'a' }] }]", "at most 1000000000"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { ▶mkae = 1 } }, { type = 'make' }] }]", "did you mean `make`?"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { ▶xyz = 1 } }, { type = 'make' }] }]", "there are a and make"),
+    (
+        "lines = [{ repeat = 9, choose = [{ type = 'a', then = { ▶b = 1 } }, { choose = ['b'] }] }]",
+        "no alternative of this choice is called `b`",
+    ),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { ▶b = 1 } }, 'b', 'b x'] }]", "several alternatives are called `b`"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', ▶then = {} }, 'b'] }]", "nothing may come after `a`"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', ▶then = { b = 0, a = 0.0 } }, 'b'] }]", "nothing may come after `a`"),
+    (
+        "lines = [{ repeat = 9, choose = [{ type = 'a', ▶then = { b = 0, a = 5 } }, 'b'] }]",
+        "after `a` nothing else would ever come",
+    ),
+    ("lines = [{ repeat = 9, choose = [{ choose = ['b'], ▶then = { a = 0 } }, 'a'] }]", "nothing may come after this choice"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { b = ▶-1 } }, 'b'] }]", "from 0 to 1000000000"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { b = ▶nan } }, 'b'] }]", "from 0 to 1000000000"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { b = ▶2e9 } }, 'b'] }]", "from 0 to 1000000000"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = { b = ▶'1' } }, 'b'] }]", "not a string"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = ▶'b' }, 'b'] }]", "a table of weights"),
+    ("lines = [{ repeat = 9, choose = [{ type = 'a', then = ▶['b'] }, 'b'] }]", "a table of weights"),
+    (
+        "lines = [{ repeat = 9, choose = [{ type = 'a', then = { b = 1 } }, { weight = ▶0, type = 'c' }, 'b'] }]",
+        "`c` is never reached",
+    ),
+    (
+        "lines = [{ repeat = 9, choose = [{ type = 'a', then = { b = 1 } }, 'b', { weight = ▶0, type = 'c', then = { d = 1 } }, { weight = 0, type = 'd', then = { c = 1 } }] }]",
+        "`c` is never reached",
+    ),
+    (
+        "lines = [{ repeat = 9, choose = [{ weight = ▶0, type = 'a', then = { b = 1 } }, { weight = 0, type = 'b', then = { a = 1 } }] }]",
+        "may come first",
+    ),
+    ("lines = [{ choose = [{ type = 'a', ▶then = { b = 1 } }, 'b'] }]", "give the choice a `repeat`"),
+    ("lines = [{ repeat = 3, lines = [{ choose = [{ type = 'a', ▶then = { b = 1 } }, 'b'] }] }]", "give the choice a `repeat`"),
+    ("lines = [{ ▶then = { a = 1 }, type = 'a' }]", "only inside `choose`"),
+    ("▶then = { a = 1 }\nlines = ['a']", "a script has no `then`"),
     ("lines = [{ keys = 'ab▶<Escape>' }]", "did you mean <Esc>?"),
     ("lines = [{ keys = 'a ▶< b' }]", "write <lt>"),
     ("lines = [{ keys = 'a▶<C-{user}>' }]", "<C-x>"),
@@ -193,6 +229,19 @@ pub const WHOLE: [(&str, &str); 105] = [
     ("lines = ['a']\n[files]\n▶'a/' = 'x'", "relative"),
     ("lines = ['a']\n[files]\n'a' = 'x'\n▶'a/b' = 'y'", "rename one"),
     ("lines = ['a']\n[files]\n▶prime.c = 'x'", "in quotes"),
+    ("lines = ['a']\n[arrivals]\n▶'9:00' = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n▶'24:00' = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n▶'09:60' = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n▶nine = '3/h'", "no time of the day"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶3", "not a whole number"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'3'", "/s, /min or /h"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'3/day'", "/s, /min or /h"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'-3/h'", "rate of 0, or from"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'0.0001/h'", "rate of 0, or from"),
+    ("lines = ['a']\n[arrivals]\n'09:00' = ▶'nan/h'", "/s, /min or /h"),
+    ("lines = ['a']\n▶arrivals = { '09:00' = '0/h' }", "nobody ever arrives"),
+    ("lines = ['a']\n▶arrivals = {}", "nobody ever arrives"),
+    ("lines = ['a']\narrivals = ▶'3/h'", "a table of rates"),
 ];
 
 /// Mistakes of TOML itself, and of tables that swallow what was meant for the script.

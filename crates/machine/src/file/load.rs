@@ -7,6 +7,7 @@ use crate::notation::values::COUNT_VALUE;
 use crate::notation::values::{count32, law, text, value_at};
 use crate::spec::{Command, Population, UserClass};
 use loadgo_core::notation::mistakes::SyntaxMistake;
+use loadgo_core::notation::rates::number_and_period;
 use loadgo_core::notation::shape::{KeyRule, TableShape, ValueShape, key, key_names};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 
@@ -86,18 +87,10 @@ fn population(table: &KeyedTable<'_>) -> Result<Population, SyntaxMistake> {
 
 /// Reads a rate of arrivals, such as `2/s`, as arrivals a second.
 fn rate(text: &PlacedText<'_>) -> Result<f64, SyntaxMistake> {
-    let (number, unit) = text.value.trim().split_once('/').unwrap_or(("", ""));
-    let seconds = match unit.trim() {
-        "s" => Some(1.0),
-        "min" => Some(60.0),
-        "h" => Some(3600.0),
-        _ => None,
-    };
-    let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    match (number, seconds) {
-        (Some(number), Some(seconds)) if number > 0.0 && number / seconds <= 1e9 => Ok(number / seconds),
-        (Some(_), Some(_)) => Err(text.wrong_whole("users come at a rate over 0 and at most 1000000000/s")),
-        _ => Err(text
+    match number_and_period(text.value) {
+        Some((number, seconds)) if number > 0.0 && number / seconds <= 1e9 => Ok(number / seconds),
+        Some(_) => Err(text.wrong_whole("users come at a rate over 0 and at most 1000000000/s")),
+        None => Err(text
             .wrong_whole(format!("{:?} is not a rate: write it as in arrivals = \"2/s\", \"30/min\" or \"100/h\"", text.value))),
     }
 }

@@ -94,6 +94,7 @@ pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedSc
         files: BTreeMap::new(),
         env: BTreeMap::new(),
         beside: BTreeMap::new(),
+        arrivals: Vec::new(),
         words: BTreeMap::new(),
         timeout: DEFAULT_TIMEOUT,
         until: session.first_until(),

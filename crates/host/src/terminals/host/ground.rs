@@ -65,7 +65,7 @@ impl Setting {
         while let Some(step) = rest.pop() {
             match step {
                 ScriptStep::Line(line) => found.extend(line.until.as_ref()),
-                ScriptStep::Choose(alternatives) => rest.extend(alternatives.iter().flat_map(|(_, steps)| steps)),
+                ScriptStep::Choose(alternatives) => rest.extend(alternatives.iter().flat_map(|each| &each.steps)),
                 ScriptStep::Repeat(_, steps) => rest.extend(steps),
             }
         }
