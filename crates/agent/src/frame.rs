@@ -38,6 +38,9 @@ pub enum Kind {
     Origin,
     /// From the controller: an order to the driver at work here.
     Order,
+    /// From the agent of a driver, and to the agent of the host that users log in to: users and the lines that they type next, as
+    /// `loadgo_host::terminals::next_lines` has them.
+    NextLines,
     /// From the agent: how far the driver at work here has come.
     Progress,
     /// From the agent, before a metering's first `run.toml`: the directory in which sessions announce themselves.
@@ -55,7 +58,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 14] = [
+    const ALL: [(Kind, u8); 15] = [
         (Kind::Hello, b'H'),
         (Kind::Request, b'Q'),
         (Kind::Beat, b'B'),
@@ -63,6 +66,7 @@ impl Kind {
         (Kind::Clock, b'C'),
         (Kind::Origin, b'O'),
         (Kind::Order, b'D'),
+        (Kind::NextLines, b'L'),
         (Kind::Progress, b'P'),
         (Kind::Sessions, b'U'),
         (Kind::Printed, b'W'),

@@ -128,7 +128,15 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         segments: vec![segment],
         queue: vec![queue],
         stacks: vec![stack_of(at, count)],
-        session_usage: vec![SessionUsageRow { at, span_ns: 9, user, usage, user_ticks_us: 4000, system_ticks_us: 0 }],
+        session_usage: vec![SessionUsageRow {
+            at,
+            span_ns: 9,
+            user,
+            line: Some(3),
+            usage,
+            user_ticks_us: 4000,
+            system_ticks_us: 0,
+        }],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         ..MeterRows::default()
     }
