@@ -1,8 +1,8 @@
-"""What the lines of a run on another host are charged, beside the same run made on that host itself.
+"""Usage of the lines of a run on another host, beside that of the same run made on that host itself.
 
 python bench/bench_far_usage.py [PAIRS]
 
-The other host is an sshd on loopback with an account, files and a boot id of its own, on this machine's kernel: so both
+The other host is an sshd on loopback with an account and a boot id of its own. It has this machine's kernel, so both
 runs of a pair do the same work on the same processors. Runs alternate, and each pair has its own order. Needs root.
 """
 
@@ -84,7 +84,7 @@ def _pair(folder: Path, path: str, number: int) -> list[Means]:
 
 
 def _means(out: Path) -> Means:
-    """What an interaction of each command used, of all that are known."""
+    """The mean usage of an interaction of each command, of all that are known."""
     found = {}
     for row in summarize(loadgo.tables(out), phases="all").commands:
         if row.name in LINES:

@@ -38,8 +38,8 @@ pub enum Kind {
     Origin,
     /// From the controller: an order to the driver at work here.
     Order,
-    /// From the agent of a driver, and to the agent of the host that users log in to: users and the lines that they type next, as
-    /// `loadgo_host::terminals::next_lines` has them.
+    /// From a driver's agent, and to the agent of its users' host: users and the lines that they type next. The form is that of
+    /// `loadgo_host::terminals::next_lines`.
     NextLines,
     /// From the agent: how far the driver at work here has come.
     Progress,

@@ -141,8 +141,8 @@ impl FollowedSessions {
         began
     }
 
-    /// Reads the accounts of the users of `next_lines`, who have their prompts, and lets the next events of each count for the line that
-    /// comes next. Adds a row for each of those who are followed.
+    /// Reads the accounts of the users of `next_lines`, and lets their later events count for these lines. The users have their
+    /// prompts. Adds a row for each who is followed.
     pub fn begin_lines(&mut self, next_lines: &[(UserId, u32)], now: impl Fn() -> Instant, rows: &mut Vec<SessionUsageRow>) {
         self.meter.drain();
         for (user, line) in next_lines {

@@ -1,8 +1,8 @@
 """Rows by command of another host's meters: which of them may belong to another command.
 
 The meters there count a user's events for the line that the driver told last. It tells each line at the prompt before
-it, and the agent adds a row to `session_usage` when it has heard of the line. If that was after the line was sent, or
-may have been by the clocks' bound, events of the line may stand with the command before.
+it, and the agent adds a row to `session_usage` when it has heard of the line. If that was perhaps too late, by the
+clocks' bound, events of the line may stand with the command before.
 """
 
 from __future__ import annotations
