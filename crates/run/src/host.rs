@@ -112,7 +112,7 @@ fn on_host(
 /// The meters that are asked for, or those that this host allows.
 fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusal> {
     let spec = &request.spec;
-    let commands = || commands::commands(&spec.script);
+    let commands = || commands::commands(&commands::names_by_line(&spec.script));
     let now = Instant(monotonic_ns() - origin_ns);
     metering::begin(request.meters, now, |tier| metering::wanted(tier, spec.load.users, commands()))
 }

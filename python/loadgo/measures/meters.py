@@ -320,11 +320,9 @@ def _meters_by_part(faults: pl.DataFrame, primitives: pl.DataFrame, by: Breakdow
 
 
 def _rows_by_owner(rows: pl.DataFrame, by: BreakdownColumn) -> dict[str, pl.DataFrame]:
-    """The rows of each command or user. Rows that are also divided by the other column are used only if all are."""
-    other = "user" if by == "command" else "command"
+    """The rows of each command or user. No meter writes sums beside rows that are divided by the other column, too."""
     owned = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
-    undivided = owned.filter(pl.col(other).is_null())
-    chosen = (undivided if len(undivided) else owned).with_columns(pl.col(by).cast(pl.String))
+    chosen = owned.with_columns(pl.col(by).cast(pl.String))
     return {str(whose): frame for (whose,), frame in chosen.group_by(by, maintain_order=True)}
 
 

@@ -65,6 +65,7 @@ class DriversElsewhere:
                 driving = FarDriving(connection, at_hand, host, users, place / DRIVERS_FOLDER / host.name)
                 load = {"first_user": users.first, "users": users.count}
                 request = _request(script, options, place.name, str(host.address), load, len(self.hosts))
+                driving.news_pipes = [(last, pipe) for last, _, _, pipe in options["other_host_users"]]
                 drive.drivings.append(opened.enter_context(driving.asks(request, trials, environment)))
             run = drive.begin(script, options, place, stop, self.without_lost)
             drive.until_all_have_left(run, report, stop)
@@ -114,8 +115,8 @@ def _request(
             **load,
         },
         "destinations": [
-            {"last_user": last, "login": login, "sessions": sessions}
-            for last, login, sessions in options["other_host_users"]
+            {"last_user": last, "login": login, "sessions": sessions, "next_lines": pipe is not None}
+            for last, login, sessions, pipe in options["other_host_users"]
         ],
         "fifo": options["fifo"],
         "processor": options["processor"],

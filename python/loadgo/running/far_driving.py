@@ -15,6 +15,7 @@ from loadgo.hosts.connection import Connection, raise_if_stopped
 from loadgo.hosts.delivery import AgentProgram
 from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, WrongFrames, shown_clause, ssh_failure
 from loadgo.hosts.fleet import FleetHost, UserRange
+from loadgo.hosts.next_lines import pass_on
 from loadgo.notation.figures import as_code
 from loadgo.running.far_recording import FarRecording
 from loadgo.running.needed_programs import remedy_for
@@ -82,6 +83,8 @@ class FarDriving(FarRecording):
         self.host, self.users = host, users
         self.state = DrivingState()
         self.lost_ns = 0
+        self.news_pipes: Sequence[tuple[int, int | None]] = ()
+        """The last user of each host that users log in to, and the pipe for what they type next."""
         self._connection, self._program = connection, program
         self._request: dict[str, Any] = {}
         self._trials: tuple[LogInTrial, ...] = ()
@@ -181,6 +184,8 @@ class FarDriving(FarRecording):
             )
 
     def _hear(self, kind: str, body: bytes) -> None:
+        if kind == "next-lines":
+            pass_on(body, range(self.users.first, self.users.last + 1), self.news_pipes)
         if kind != "progress":
             return
         told = parse_json(self.address, body, dict)

@@ -7,10 +7,12 @@ import tomllib
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from loadgo.hosts.agent import Agent, Frame, texts_of
 from loadgo.hosts.failures import WrongFrames
+from loadgo.hosts.next_lines import NextLinesPipe
 from loadgo.running.far_recording import FarRecording
 
 
@@ -36,8 +38,22 @@ class FarMetering(FarRecording):
         self._agent: Agent = agent
         self._request = request
         self._sessions: str | None = None
+        self._news = NextLinesPipe()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, traceback)
+        self._agent.news = None
+        self._news.close()
+
+    @property
+    def next_lines(self) -> int | None:
+        """The descriptor of a pipe for what users type next, if the agent there follows their sessions."""
+        return None if self._sessions is None else self._news.writing
 
     def _frames(self) -> Generator[Frame]:
+        self._agent.news = self._news.reading
         yield from self._agent.ask(self._request, self._stop)
         self._agent.compare_clocks("end")
 

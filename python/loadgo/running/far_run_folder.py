@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
 _NOT_MEASURED = "what each interaction used on {host} is not measured: loadgo's agent there has followed no session"
+_DROPPED = "kex_exchange_identification"
+"""In what ssh prints if sshd closes the connection before its first word."""
 _ABOUT = (
     "users logged in to {host} by ssh, and {driver}: response times include the network, and the meters are those of "
     "{host}{clock}"
@@ -51,8 +53,10 @@ def complete_run(
         if clock is not None and ended.origin_ns is not None and not doubt:
             _place_tables(folder, RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
             usage = _charge_interactions(folder, clock.bound_ns)
+            notes += _check_commands(folder, host, clock.bound_ns)
         for loss in missing:
             _add_loss(folder, loss)
+        notes += dropped_log_ins(folder)
         _complete_run_toml(folder, host, clock, int(run_result["origin_ns"]), notes, usage)
     except (OSError, pl.exceptions.PolarsError, ValueError, TypeError, OverflowError) as refusal:
         raise BadRun(f"{folder} has no meters of {host}: {refusal}; they are in {folder / FAR_FOLDER}") from refusal
@@ -164,6 +168,33 @@ def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
     return charged[1]
 
 
+def _check_commands(folder: Path, host: Address, bound_ns: int) -> list[str]:
+    """Takes the command off rows that may belong to another one. Returns a note if there are such rows."""
+    from loadgo.records.tables import read_table
+    from loadgo.running.far_commands import COMMAND_TABLES
+
+    interactions = read_table(folder, "interactions")
+    rows = {name: read_table(folder, name) for name in METER_TABLES}
+    bounds = bounds_of_users(far_run_toml(folder), bound_ns)
+    rows, notes = rows_of_sure_commands(rows, interactions, bounds, host)
+    for name in COMMAND_TABLES if notes else ():
+        write_table(folder, name, rows[name])
+    return notes
+
+
+def rows_of_sure_commands(
+    rows: dict[str, pl.DataFrame], interactions: pl.DataFrame, bound_of: BoundOfUser, host: object
+) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """The rows of the meters of `host`, by table, without commands that are doubtful; and a note if there are such."""
+    from loadgo.running.far_commands import commands_note, has_commands, with_sure_commands
+
+    if not has_commands(rows):
+        return rows, []
+    sure, told = with_sure_commands(rows, interactions, bound_of)
+    note = commands_note(host, told)
+    return (sure, [note]) if note else (rows, [])
+
+
 def charged_interactions(
     interactions: pl.DataFrame,
     sessions: pl.DataFrame,
@@ -198,6 +229,22 @@ def bounds_of_users(run_toml: Mapping[str, Any], bound_ns: int) -> BoundOfUser:
         return bound_ns + drivers[number].bound_ns
 
     return bound_of
+
+
+def dropped_log_ins(folder: Path) -> list[str]:
+    """A note with the remedy if sshd has dropped log-ins of the run in `folder`."""
+    import polars as pl
+
+    from loadgo.records.tables import read_table
+
+    lost = read_table(folder, "lost").filter(pl.col("what").cast(pl.String) == "log-in")
+    dropped = int(lost.filter(pl.col("reason").str.contains(_DROPPED, literal=True))["count"].sum())
+    if not dropped:
+        return []
+    return [
+        f"sshd dropped {counted(dropped, 'log-in')} without a word, as it does when many log in at once: raise "
+        "`MaxStartups` in its sshd_config"
+    ]
 
 
 def driver_words(run_toml: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ from loadgo.running.other_host import (
     Progress,
     SharedConnection,
     UsersDrivers,
+    commands_by_line,
     log_in_command,
     meter_request,
     trial_options,
@@ -72,8 +73,16 @@ class FleetDriver:
                 with catch_stop_signals() as stop, ExitStack() as opened:
                     # Connections come before all agents: an agent ends itself when it hears nothing for 30 s.
                     reached = [self._reach(opened, host, program, environment, stop) for host in self.hosts]
+                    commands = commands_by_line(script)
                     at_work = [
-                        self._begin(opened, host, users, program, options, place)
+                        self._begin(
+                            opened,
+                            host,
+                            users,
+                            program,
+                            place,
+                            meter_request(host.host.address, self.meters, options, folder, commands),
+                        )
                         for host, users in zip(reached, ranges, strict=True)
                     ]
                     result = self._drive(script, options, place, _Listeners(report, places), at_work, stop)
@@ -106,13 +115,12 @@ class FleetDriver:
         reached: _ReachedHost,
         users: UserRange,
         program: AgentProgram,
-        options: dict[str, Any],
         folder: Path,
+        request: dict[str, Any],
     ) -> _HostAtWork:
         """Starts the agent of a host, and its meters."""
         agent = opened.enter_context(agent_over(reached.connection, program, sudo=self.sudo))
         agent.compare_clocks("beginning")
-        request = meter_request(reached.host.address, self.meters, options, str(folder))
         metering = FarMetering(agent, folder / FLEET_FOLDER / reached.host.name, request)
         return _HostAtWork(reached.host, users, agent, opened.enter_context(metering), reached.shared)
 
@@ -129,7 +137,10 @@ class FleetDriver:
         # An agent is ready with its first description, with which the directory of its announcements comes.
         described = [host.described(self.login, stop) for host in at_work]
         logins = [log_in_command(host.host.address, self.login, host.socket) for host in at_work]
-        users = [(host.users.last, login, host.metering.sessions) for host, login in zip(at_work, logins, strict=True)]
+        users = [
+            (host.users.last, login, host.metering.sessions, host.metering.next_lines)
+            for host, login in zip(at_work, logins, strict=True)
+        ]
         given_up = _loadgo.UsersToGiveUp()
 
         def report_with_losses(state: Progress) -> bool:

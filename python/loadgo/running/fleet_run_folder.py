@@ -31,9 +31,11 @@ from loadgo.running.far_run_folder import (
     clock_doubt,
     clock_section,
     driver_words,
+    dropped_log_ins,
     far_run_toml,
     meters_loss,
     placed_tables,
+    rows_of_sure_commands,
     run_length_ns,
     usage_section,
     write_run_toml,
@@ -146,7 +148,7 @@ def _place(folder: Path, hosts: Sequence[EndedHost], run_result: dict[str, Any])
         *(host.interactions for host in placed),
     ]
     write_table(folder, "interactions", pl.concat(whose).sort(_ORDER).drop(_ORDER))
-    _complete_run_toml(folder, run_toml, [note for host in placed for note in host.notes])
+    _complete_run_toml(folder, run_toml, [note for host in placed for note in host.notes] + dropped_log_ins(folder))
     return placed
 
 
@@ -168,11 +170,13 @@ def placed_host(
     missing = [f"the meters of {host.name} are incomplete: {reason}"] if reason else []
     rows = {name: _read(far_folder, name).clear() for name in (*METER_TABLES, "lost")}
     counts: UsageCounts | None = None
+    doubts: list[str] = []
     if clock is not None and ended.origin_ns is not None and not doubt:
         rows = placed_tables(far_folder, RunClock(clock, ended.origin_ns, origin_ns), run_length_ns(folder))
         bounds = bounds_of_users(run_toml, clock.bound_ns)
         charged = charged_interactions(interactions, sessions, rows["session_usage"], bounds, far)
         interactions, counts = charged or (interactions, None)
+        rows, doubts = rows_of_sure_commands(rows, interactions, bounds, host.name)
     rows = {name: _with_host(frame, host.name) for name, frame in rows.items()}
     # Rows of the host's users tell its loss already; lost meters of a host that was not lost are told here.
     if missing and host.loss is None:
@@ -183,7 +187,7 @@ def placed_host(
         sections["clock"] = clock_section(clock, origin_ns)
     if host.loss is not None:
         sections |= {"lost": host.loss.reason, "lost_at_s": round((host.loss.monotonic_ns - origin_ns) / 1e9, 3)}
-    told = (*ended.notes, *ended.left_behind, *missing)
+    told = (*ended.notes, *ended.left_behind, *missing, *doubts)
     notes = tuple(note if host.name in note else f"{host.name}: {note}" for note in told)
     return PlacedHost(rows, interactions, sections, notes, is_placed=not doubt)
 

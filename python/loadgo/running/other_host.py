@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from loadgo import _loadgo
 from loadgo.errors import BadArgument, Refused
 from loadgo.hosts.address import Address
 from loadgo.hosts.agent import agent_over
@@ -136,9 +137,8 @@ class OtherHostDriver:
             shared = self.drivers.try_log_in(connection, environment, self.needs)
             with agent_over(connection, program, sudo=self.sudo) as agent:
                 agent.compare_clocks("beginning")
-                metering = FarMetering(
-                    agent, Path(folder) / FAR_FOLDER, meter_request(self.host, self.meters, options, folder)
-                )
+                request = meter_request(self.host, self.meters, options, folder, commands_by_line(script))
+                metering = FarMetering(agent, Path(folder) / FAR_FOLDER, request)
                 try:
                     with metering:
                         recorded_login = log_in_command(self.host, self.login, "SOCKET" if shared else None)
@@ -146,7 +146,9 @@ class OtherHostDriver:
                             "login": log_in_command(self.host, self.login, shared.socket if shared else None),
                             "other_host": metering.first_toml(recorded_login, stop),
                         }
-                        far["other_host_users"] = [(options["users"], far["login"], metering.sessions)]
+                        far["other_host_users"] = [
+                            (options["users"], far["login"], metering.sessions, metering.next_lines)
+                        ]
                         far |= trial_options([self.host], self.needs, script)
 
                         def report_with_folder(state: Progress) -> bool:
@@ -166,8 +168,10 @@ class OtherHostDriver:
         return complete_run(Path(folder), self.host, result, ended, clock)
 
 
-def meter_request(host: Address, meters: str | None, options: dict[str, Any], folder: str) -> dict[str, Any]:
-    """The request for the meters of `host` during a run with these options."""
+def meter_request(
+    host: Address, meters: str | None, options: dict[str, Any], folder: str, commands: Sequence[str]
+) -> dict[str, Any]:
+    """The request for the meters of `host` during a run with these options. `commands` are by the line's number."""
     return {
         "do": "meter",
         "id": Path(folder).name,
@@ -177,7 +181,14 @@ def meter_request(host: Address, meters: str | None, options: dict[str, Any], fo
         "duration_s": None,
         "command_line": options["command"],
         "users": options["users"],
+        "commands": list(commands),
     }
+
+
+def commands_by_line(script: str) -> list[str]:
+    """The command's name of each line of a script, by the line's number; empty for numbers without a line."""
+    names = dict(_loadgo.parse_script(script)["lines"])
+    return [names.get(number, "") for number in range(max(names, default=-1) + 1)]
 
 
 def log_in_command(host: Address, login: str, socket: str | None = None) -> str:

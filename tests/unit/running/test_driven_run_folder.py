@@ -89,7 +89,7 @@ def driven(tmp_path: Path) -> Iterator[Driven]:
         "seed": 1,
         "meters": "none",
         "other_host": '[system]\nkind = "host"\nname = "ssh://far"\nlogin = "ssh far"\n',
-        "other_host_users": [(4, "ssh far", None)],
+        "other_host_users": [(4, "ssh far", None, None)],
     }
     clocks = {name: clock(name) for name in USERS}
     origin_ns = dict.fromkeys(USERS, 0)
