@@ -116,7 +116,11 @@ impl MarkSearch {
                 self.hold(all);
                 Ok(None)
             }
-            // The held bytes have one ESC, at their head, so the next can only be in the piece.
+            // The held bytes have one ESC at their head, and perhaps one as their last byte, which begins a mark if it ends none.
+            MarkRead::None if before > 1 && self.held[before - 1] == ESCAPE_BYTE => {
+                self.hold(&[ESCAPE_BYTE]);
+                self.continue_mark(piece)
+            }
             MarkRead::None => Err(0),
         }
     }
@@ -309,6 +313,20 @@ mod tests {
                 None => search.feed(&output[cut..]).map(|mark| MarkMatch { end: mark.end + cut, ..mark }).expect("found"),
             };
             assert_eq!(mark, MarkMatch { status: 17, took_us: None, length: 32, end });
+        }
+    }
+
+    #[test]
+    fn a_mark_is_found_behind_one_that_breaks_off_however_the_output_is_cut() {
+        let id = nonce(0x0123_4567_89ab_cdef);
+        let output = [b"\x1b]133;D;".as_slice(), &mark("5", &id)].concat();
+        for first in 0..output.len() {
+            for second in first..output.len() {
+                let mut search = MarkSearch::new(id);
+                let pieces = [&output[..first], &output[first..second], &output[second..]];
+                let statuses: Vec<u8> = pieces.iter().filter_map(|piece| search.feed(piece)).map(|mark| mark.status).collect();
+                assert_eq!(statuses, [5], "cut at {first} and {second}");
+            }
         }
     }
 
