@@ -63,7 +63,7 @@ class RecordedRun(Result, presented_by="loadgo.reporting.presentation:recorded_p
         return str(self.folder)
 
 
-class RunList(Result, list[RecordedRun], presented_by="loadgo.reporting.run_list:run_presentation"):
+class RunList(Result, list[RecordedRun], presented_by="loadgo.reporting.lists.run_list:run_presentation"):
     """A list of recorded runs."""
 
     def _line(self) -> str:

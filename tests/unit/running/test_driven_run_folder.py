@@ -19,14 +19,14 @@ from loadgo.measures.run_warnings import facts_in, invalid_warnings, run_warning
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.following import follow
 from loadgo.records.tables import Tables
-from loadgo.running.driven_run_folder import (
+from loadgo.running.elsewhere.driven_run_folder import (
     DrivenRun,
     begin_driven_run,
     complete_driven_run,
     fail_driven_run,
     read_run_toml,
 )
-from loadgo.running.far_driving import FarDriving, FarDrivingEnd
+from loadgo.running.elsewhere.driving import FarDriving, FarDrivingEnd
 from loadgo.running.host import DEFAULT_DRIVER, host_options
 from support.places import PROJECT
 

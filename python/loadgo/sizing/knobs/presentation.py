@@ -8,7 +8,7 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.sizing.knobs.document import knob_document, knob_json
 from loadgo.sizing.knobs.results import KnobCapacity
-from loadgo.sizing.presentation import TRIAL_COLUMNS
+from loadgo.sizing.report.presentation import TRIAL_COLUMNS
 
 if TYPE_CHECKING:
     import polars as pl
