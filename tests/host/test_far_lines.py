@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import Tables
-from loadgo.running.elsewhere.commands import UNKNOWN_COMMAND
+from loadgo.running.elsewhere.typed_commands import UNKNOWN_COMMAND
 from support.agent_hosts import FAR, AgentHost, agent_host
 from support.outside import NEEDS_ROOT
 

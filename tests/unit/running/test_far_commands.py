@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from loadgo.running.elsewhere.commands import UNKNOWN_COMMAND, commands_note, has_commands, with_sure_commands
+from loadgo.running.elsewhere.typed_commands import UNKNOWN_COMMAND, commands_note, has_commands, with_sure_commands
 from support.synthetic import frame, interaction
 
 S = 1_000_000_000
@@ -79,7 +79,7 @@ def test_a_line_without_an_answer_is_in_doubt_until_the_end() -> None:
 
 
 def test_the_note_tells_how_many_lines_are_in_doubt() -> None:
-    from loadgo.running.elsewhere.commands import ToldLines
+    from loadgo.running.elsewhere.typed_commands import ToldLines
 
     assert commands_note("far", ToldLines(3, 3)) == ""
     assert "1 line of 4" in commands_note("far", ToldLines(3, 4))

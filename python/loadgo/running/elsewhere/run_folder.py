@@ -171,7 +171,7 @@ def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
 def _check_commands(folder: Path, host: Address, bound_ns: int) -> list[str]:
     """Takes the command off rows that may belong to another one. Returns a note if there are such rows."""
     from loadgo.records.tables import read_table
-    from loadgo.running.elsewhere.commands import COMMAND_TABLES
+    from loadgo.running.elsewhere.typed_commands import COMMAND_TABLES
 
     interactions = read_table(folder, "interactions")
     rows = {name: read_table(folder, name) for name in METER_TABLES}
@@ -186,7 +186,7 @@ def rows_of_sure_commands(
     rows: dict[str, pl.DataFrame], interactions: pl.DataFrame, bound_of: BoundOfUser, host: object
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """The rows of the meters of `host`, by table, without commands that are doubtful; and a note if there are such."""
-    from loadgo.running.elsewhere.commands import commands_note, has_commands, with_sure_commands
+    from loadgo.running.elsewhere.typed_commands import commands_note, has_commands, with_sure_commands
 
     if not has_commands(rows):
         return rows, []
