@@ -22,7 +22,7 @@ FEWEST_PAIRS = 50
 """Fewer pairs of commands say too little about an order."""
 _SHUFFLES = 199
 """Number of shuffles: the order counts if at most one of them has as much of it, which is a level of 1 %."""
-_CHANCE_LEVEL = 0.01
+_CHANCE_SHARE = 0.01
 _MOST_TESTED_COMMANDS = 50_000
 """The test takes evenly spaced sessions with about so many commands, if there are more."""
 _SEED = 20260
@@ -67,7 +67,7 @@ def _order(each_class: SessionClass) -> CommandOrder:
         _distance(counts, _chain(counts, totals, starts), starts / starts.sum(), length),
         _distance(counts, independent, totals / totals.sum(), length),
     )
-    if p_value > _CHANCE_LEVEL:
+    if p_value > _CHANCE_SHARE:
         return CommandOrder(each_class.name, pairs, p_value, None, distances[1], ())
     return CommandOrder(each_class.name, pairs, p_value, *distances, _ordered(names, counts, totals, starts))
 

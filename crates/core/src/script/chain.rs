@@ -13,6 +13,9 @@ pub(super) const THEN: KeyDescription =
 const THEN_WEIGHT: KeyDescription =
     KeyDescription { key: "then", value: "each weight as a number", example: "then = { make = 7, edit = 3 }" };
 
+/// Indexes of alternatives with their weights.
+type Row = Vec<(u32, f64)>;
+
 /// A `then` as it stands in the file, with the offset of its key.
 pub(super) struct PlacedRow<'a> {
     pub table: KeyedTable<'a>,
@@ -69,7 +72,7 @@ pub(super) fn weight_mistake(at: usize) -> SyntaxMistake {
 }
 
 /// The row of each alternative, if it has any.
-fn rows(read: &[ReadAlternative<'_>]) -> Result<Vec<Option<Vec<(u32, f64)>>>, SyntaxMistake> {
+fn rows(read: &[ReadAlternative<'_>]) -> Result<Vec<Option<Row>>, SyntaxMistake> {
     let mut places: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (index, alternative) in (0..).zip(read) {
         if let Some(name) = alternative_name(&alternative.steps) {
@@ -87,7 +90,7 @@ fn rows(read: &[ReadAlternative<'_>]) -> Result<Vec<Option<Vec<(u32, f64)>>>, Sy
 }
 
 /// The weights of a row that are over 0, in the order of the file.
-fn row(then: &PlacedRow<'_>, places: &BTreeMap<&str, Vec<u32>>) -> Result<Vec<(u32, f64)>, SyntaxMistake> {
+fn row(then: &PlacedRow<'_>, places: &BTreeMap<&str, Vec<u32>>) -> Result<Row, SyntaxMistake> {
     let mut row = Vec::new();
     for (key, value) in then.table.in_order() {
         let (name, at) = (key.get_ref().as_ref(), key.span().start);
