@@ -3,7 +3,7 @@
 `python scripts/mutants.py python/loadgo/costs/cost.py --tests tests/unit/costs --sample 50 --seed 1` draws 50 changes.
 It runs the tests with each in a process of its own, and prints the changes that no test saw. No file is changed.
 
-This is a script of our own because the tests compute with Polars. Its threads do not survive a fork of a process that has
+It is our own because the tests compute with Polars, whose threads do not survive a fork of a process that has
 used it. Here the parent has only imported the libraries, so each change costs its tests and few imports.
 """
 
