@@ -9,7 +9,12 @@ use std::os::fd::AsRawFd as _;
 use std::path::PathBuf;
 
 thread_local! {
-    static FILE: RefCell<File> = RefCell::new(tempfile::tempfile().expect("there is room"));
+    static FILE: RefCell<File> = RefCell::new(in_memory().expect("there is room"));
+}
+
+/// A file in memory where there is such a place: a disk writes out what is cut off.
+fn in_memory() -> std::io::Result<File> {
+    tempfile::tempfile_in("/dev/shm").or_else(|_| tempfile::tempfile())
 }
 
 /// The stream of a table, which the first byte names.
