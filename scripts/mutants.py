@@ -3,8 +3,8 @@
 `python scripts/mutants.py python/loadgo/costs/cost.py --tests tests/unit/costs --sample 50 --seed 1` draws 50 changes.
 It runs the tests with each in a process of its own, and prints the changes that no test saw. No file is changed.
 
-This is a script of our own because the tests compute with Polars, whose threads do not survive a fork of a process that
-has used it. Here the parent has only imported the libraries, so each change costs its tests and few imports.
+It is our own because the tests compute with Polars, whose threads do not survive a fork of a process that has
+used it. Here the parent has only imported the libraries, so each change costs its tests and few imports.
 """
 
 from __future__ import annotations
@@ -197,27 +197,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--tests", nargs="+", required=True, help="the tests that must see a change")
-    parser.add_argument("--sample", type=int, default=0, help="number of changes that are drawn; 0: all")
+    parser.add_argument("--sample", type=int, default=0, help="number of changes that are mutants; 0: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--markers", default=QUICK)
     parser.add_argument("--functions", default="", help="names of functions, with commas: changes in these alone")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     for library in LIBRARIES:
         importlib.import_module(library)
-    wanted = set(filter(None, given.functions.split(",")))
-    drawn = [mutant for path in given.paths for mutant in mutants_of(path) if not wanted or mutant.function in wanted]
-    number = len(drawn)
-    if given.sample and given.sample < number:
-        drawn = random.Random(given.seed).sample(drawn, given.sample)
+    wanted = set(filter(None, arguments.functions.split(",")))
+    mutants = [
+        mutant for path in arguments.paths for mutant in mutants_of(path) if not wanted or mutant.function in wanted
+    ]
+    number = len(mutants)
+    if arguments.sample and arguments.sample < number:
+        mutants = random.Random(arguments.seed).sample(mutants, arguments.sample)
     began = time.monotonic()
-    if tested(None, given.tests, given.markers, 3600) != "survived":
+    if tested(None, arguments.tests, arguments.markers, 3600) != "survived":
         print("the tests fail without a change")
         return 2
     limit_s = 20 + 5 * (time.monotonic() - began)
-    print(f"{len(drawn)} of {number} changes; the tests take {time.monotonic() - began:.1f} s", flush=True)
+    print(f"{len(mutants)} of {number} changes; the tests take {time.monotonic() - began:.1f} s", flush=True)
     counts = {"killed": 0, "survived": 0, "late": 0}
-    for mutant in drawn:
-        verdict = tested(mutant, given.tests, given.markers, limit_s)
+    for mutant in mutants:
+        verdict = tested(mutant, arguments.tests, arguments.markers, limit_s)
         counts[verdict] += 1
         if verdict != "killed":
             print(f"{verdict}  {mutant.path}:{mutant.line} {mutant.function}  {mutant.change}", flush=True)

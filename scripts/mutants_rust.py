@@ -116,28 +116,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--command", required=True, help="builds and tests, in the copy of the project")
-    parser.add_argument("--sample", type=int, default=0, help="number of changes that are drawn; 0: all")
+    parser.add_argument("--sample", type=int, default=0, help="number of changes that are mutants; 0: all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=120, help="seconds that the command may take")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     folder = PROJECT / "target/mutants"
     copied(folder)
-    drawn = [mutant for path in given.paths for mutant in mutants_of(path)]
-    number = len(drawn)
-    if given.sample and given.sample < number:
-        drawn = random.Random(given.seed).sample(drawn, given.sample)
-    if ended(given.command, folder, 3600) != "survived":
+    mutants = [mutant for path in arguments.paths for mutant in mutants_of(path)]
+    number = len(mutants)
+    if arguments.sample and arguments.sample < number:
+        mutants = random.Random(arguments.seed).sample(mutants, arguments.sample)
+    if ended(arguments.command, folder, 3600) != "survived":
         print("the command fails without a change")
         return 2
-    print(f"{len(drawn)} of {number} changes", flush=True)
+    print(f"{len(mutants)} of {number} changes", flush=True)
     counts = {"killed": 0, "survived": 0, "late": 0, "not compiled": 0}
-    for mutant in drawn:
+    for mutant in mutants:
         place = folder / mutant.path
         original = place.read_text(encoding="utf-8")
         lines = original.splitlines()
         lines[mutant.line - 1] = mutant.changed
         place.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        verdict = ended(given.command, folder, given.limit)
+        verdict = ended(arguments.command, folder, arguments.limit)
         place.write_text(original, encoding="utf-8")
         counts[verdict] += 1
         if verdict in {"survived", "late"}:

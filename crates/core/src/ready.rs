@@ -317,20 +317,6 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_found_behind_one_that_breaks_off_however_the_output_is_cut() {
-        let id = nonce(0x0123_4567_89ab_cdef);
-        let output = [b"\x1b]133;D;".as_slice(), &mark("5", &id)].concat();
-        for first in 0..output.len() {
-            for second in first..output.len() {
-                let mut search = MarkSearch::new(id);
-                let pieces = [&output[..first], &output[first..second], &output[second..]];
-                let statuses: Vec<u8> = pieces.iter().filter_map(|piece| search.feed(piece)).map(|mark| mark.status).collect();
-                assert_eq!(statuses, [5], "cut at {first} and {second}");
-            }
-        }
-    }
-
-    #[test]
     fn the_time_in_a_mark_is_found_however_the_output_is_cut() {
         let id = nonce(0x0123_4567_89ab_cdef);
         let output =

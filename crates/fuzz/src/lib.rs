@@ -9,4 +9,4 @@ mod targets;
 
 pub use mutation::Mutator;
 pub use seeds::seeds;
-pub use targets::{TARGETS, Target};
+pub use targets::{ALL_TARGETS, Target};

@@ -18,7 +18,7 @@ impl Mutator {
         Mutator(RandomStream::new(seed, 1, StreamPurpose::Work))
     }
 
-    /// One of `inputs` after one to four changes.
+    /// Draws one of `inputs` and makes one to four changes in it.
     pub fn changed(&mut self, inputs: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = inputs[self.0.index(inputs.len())].clone();
         for _ in 0..=self.0.index(4) {

@@ -104,7 +104,7 @@ fn blocks() -> Vec<u8> {
     all
 }
 
-/// What a controller sends, and what an agent does.
+/// The stream of a controller, and that of an agent.
 fn conversations() -> Vec<Vec<u8>> {
     let frames = |wanted: fn(Kind) -> bool| -> Vec<u8> {
         let messages = MESSAGES.iter().filter(|(kind, _)| wanted(*kind));

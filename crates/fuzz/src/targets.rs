@@ -17,7 +17,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const ALL_TARGETS: [Target; 7] = [
     Target { name: "script", feed: texts::feed_script },
     Target { name: "machine", feed: texts::feed_machine },
     Target { name: "cast", feed: texts::feed_cast },

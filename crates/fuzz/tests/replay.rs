@@ -2,7 +2,7 @@
 //!
 //! `LOADGO_FUZZ_CASES` is the number of changed inputs of each target.
 
-use loadgo_fuzz::{Mutator, TARGETS, Target, seeds};
+use loadgo_fuzz::{ALL_TARGETS, Mutator, Target, seeds};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn feed(target: &Target, input: &[u8]) {
 }
 
 fn replay(name: &str) {
-    let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
+    let target = ALL_TARGETS.iter().find(|target| target.name == name).expect("a target");
     let inputs = corpus(target);
     inputs.iter().for_each(|input| feed(target, input));
     let cases = std::env::var("LOADGO_FUZZ_CASES").map_or(CASES, |cases| cases.parse().expect("a number"));

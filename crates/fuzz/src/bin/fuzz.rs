@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use loadgo_fuzz::{TARGETS, Target, seeds};
+use loadgo_fuzz::{ALL_TARGETS, Target, seeds};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -11,8 +11,8 @@ static CHOSEN: OnceLock<&Target> = OnceLock::new();
 
 fn choose() {
     let name = std::env::var("LOADGO_FUZZ_TARGET").unwrap_or_default();
-    let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-    let target = TARGETS.iter().find(|target| target.name == name);
+    let names: Vec<&str> = ALL_TARGETS.iter().map(|target| target.name).collect();
+    let target = ALL_TARGETS.iter().find(|target| target.name == name);
     CHOSEN.get_or_init(|| target.unwrap_or_else(|| panic!("LOADGO_FUZZ_TARGET is one of {}", names.join(", "))));
     if let Some(folder) = std::env::var_os("LOADGO_FUZZ_SEEDS") {
         for (number, seed) in seeds(&name).iter().enumerate() {

@@ -48,7 +48,7 @@ pub(crate) fn feed_marks(bytes: &[u8]) {
     assert_eq!(cut(&pieces), cut(&[whole]));
 }
 
-/// What the recorder sees: the text without marks, and each mark with its place in the text.
+/// The recorder's view: the text without marks, and each mark with its place in the text.
 fn cut(pieces: &[&[u8]]) -> (Vec<u8>, Vec<(usize, PromptMark)>) {
     let (mut cutter, mut text, mut marks) = (MarkCutter::of_session("7777777777777777"), Vec::new(), Vec::new());
     for piece in pieces {

@@ -1,4 +1,4 @@
-//! What the other end of a transfer sends: lines of JSON, and blocks of records.
+//! Bytes from the other end of a transfer: lines of JSON, and blocks of records.
 
 use super::cuts::split_byte;
 use loadgo_transfer::moving::records::{BLOCK_HEADER_BYTES, MOST_RECORD_BYTES, block_length, pack, payload_bytes, unpack};
