@@ -1,5 +1,5 @@
 # The two commands of the README, and the smaller ones behind them.
-.PHONY: demo test setup check check-fast bench dist dist-check docs lock
+.PHONY: demo test setup check check-fast bench dist dist-check docs lock fuzz
 
 demo:
 	@scripts/demo
@@ -31,3 +31,7 @@ docs:
 
 lock:
 	@scripts/lock
+
+# Hours of fuzzing: `make fuzz SECONDS=600 TARGETS='script cast'`.
+fuzz:
+	@scripts/fuzz $(or $(SECONDS),3600) $(TARGETS)

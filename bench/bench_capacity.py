@@ -21,11 +21,11 @@ from figures import Figure, figure, finish
 from machine import machine
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from loadgo.sizing.crossing import excess_of
-from loadgo.sizing.outcomes import SHORT_TRIAL_INTERACTIONS, CapacityFound, NextTrial
-from loadgo.sizing.rounds import RunTrial, TrialLengths, next_trial_length, run_search
+from loadgo.sizing.search.crossing import excess_of
+from loadgo.sizing.search.outcomes import SHORT_TRIAL_INTERACTIONS, CapacityFound, NextTrial
+from loadgo.sizing.search.rounds import RunTrial, TrialLengths, next_trial_length, run_search
+from loadgo.sizing.search.trials import CapacityTrial
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import CapacityTrial
 from support.capacity_systems import (
     KnownSystem,
     central_mean,

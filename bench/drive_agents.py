@@ -18,7 +18,7 @@ from typing import Any
 import loadgo
 from loadgo.hosts.address import ThisHost
 from loadgo.hosts.fleet import FleetHost
-from loadgo.running.drivers_elsewhere import DriversElsewhere
+from loadgo.running.elsewhere.drivers import DriversElsewhere
 from loadgo.running.host import DEFAULT_DRIVER, host_options
 from loadgo.running.load import Load
 from loadgo.running.run import load_options

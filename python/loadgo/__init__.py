@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from loadgo.sizing.capacity import capacity as capacity
     from loadgo.sizing.knobs.capacity_of_limit import capacity_of_limit as capacity_of_limit
     from loadgo.sizing.knobs.results import KnobCapacity as KnobCapacity
-    from loadgo.sizing.results import Capacity as Capacity
+    from loadgo.sizing.search.results import Capacity as Capacity
     from loadgo.sweeping.merge import merge as merge
     from loadgo.sweeping.results import Sweep as Sweep
     from loadgo.sweeping.sweep import sweep as sweep
@@ -157,7 +157,7 @@ __all__ = [
 _HOMES = {
     "Ability": "running.doctor",
     "AbilityList": "running.doctor",
-    "Capacity": "sizing.results",
+    "Capacity": "sizing.search.results",
     "Comparison": "comparison.compare",
     "Costs": "costs.cost",
     "Driver": "running.host",

@@ -191,7 +191,7 @@ class AgentRecords:
         """Completes the folder after the agent was lost, with a note about the loss."""
 
 def agent_frame(kind: str, body: bytes) -> bytes:
-    """The frame of a controller, of the kind `request`, `beat`, `clock` or `stop`; raises `ValueError`."""
+    """The frame of a controller: `request`, `beat`, `clock`, `stop`, `order`, `next-lines`; raises `ValueError`."""
 
 class CommandMeter:
     """Runs commands one after the other under the best meter of this host; raises `errors.Refused`."""

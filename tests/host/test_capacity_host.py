@@ -7,7 +7,7 @@ import pytest
 from loadgo.records.tables import tables
 from loadgo.running.prepared import RunSettings
 from loadgo.sizing.models.demands import demands_of
-from loadgo.sizing.points import point_of
+from loadgo.sizing.search.points import point_of
 from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
 from loadgo.sizing.targets import parse_targets
 from support.synthetic import S

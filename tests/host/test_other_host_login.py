@@ -133,6 +133,14 @@ HOSTILE_SENDS = {
         '        for _ in range(200): send(b"M", bytes([table]) + bytes(1 << 16))\n',
         "several messages have begun, and none is complete",
     ),
+    "a batch of 400 MB that is packed into some kilobytes": (
+        "import io, polars\n"
+        'frame = polars.DataFrame({"at_ns": polars.zeros(50_000_000, dtype=polars.UInt64, eager=True)})\n'
+        "stream = io.BytesIO()\n"
+        'frame.write_ipc_stream(stream, compression="zstd")\n'
+        'send(b"M", bytes([2]) + stream.getvalue())',
+        "compress",
+    ),
     # On a busy host ssh may need so long for the errors that the agent is given up before its frame comes.
     "errors without end": (
         'os.write(2, b"x" * (1 << 28))\nsend(b"M", b"\\xff")',

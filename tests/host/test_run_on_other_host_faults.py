@@ -10,7 +10,7 @@ from pathlib import Path
 import loadgo
 import polars as pl
 import pytest
-from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, rows_came
+from support.agent_hosts import FAR, AgentHost, agent_host, eventually, groups_named, nothing_stays, rows_came
 from support.outside import COMMAND, NEEDS_ROOT
 from support.slow_network import proxy_command
 from support.ssh_host import ssh_host
@@ -167,6 +167,24 @@ def test_controllers_at_one_host_do_not_disturb_each_other_even_if_one_hangs(far
     hanging.send_signal(signal.SIGINT)
     far.ended(hanging, 130, 2)
     assert len(loadgo.tables(far.folder / "hanging").time) > 0
+
+
+def test_an_old_agent_that_was_stopped_and_lost_its_loadgo_disturbs_nobody_and_undoes_its_work(far: AgentHost) -> None:
+    lost = under_way(far, "meter", "--on", FAR, "--for", "10min", "--out", "old", "--quiet", records="old")
+    (old_agent,) = far.agent_pids()
+    os.kill(old_agent, signal.SIGSTOP)
+    try:
+        lost.kill()
+        lost.communicate()
+        run = far.start(*run_words("--for", "2s", "--quiet"))
+        _, err = run.communicate()
+        assert run.returncode in (0, 1), err
+        assert losses(far) == []
+        assert far.run_toml()["outcome"] == "done"
+        eventually(lambda: far.agent_pids() == [old_agent], "the new agent ends with its loadgo")
+    finally:
+        os.kill(old_agent, signal.SIGCONT)
+    nothing_stays(far)
 
 
 def test_a_test_s_host_ends_after_agents_and_sessions_have_undone_what_they_made(tmp_path: Path) -> None:

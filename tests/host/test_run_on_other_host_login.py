@@ -125,7 +125,7 @@ def test_a_signal_ends_the_trial_of_a_log_in_before_an_agent_runs(number: signal
 
 def test_a_profile_that_hangs_is_told_with_the_remedy(in_process: AgentHost, monkeypatch: pytest.MonkeyPatch) -> None:
     (in_process.host.home / ".bash_profile").write_text("sleep 900\n")
-    monkeypatch.setattr("loadgo.running.other_host.LOGIN_TIMEOUT_S", 20.0)
+    monkeypatch.setattr("loadgo.running.elsewhere.other_host.LOGIN_TIMEOUT_S", 20.0)
     with pytest.raises(LoginUnfinished, match=r"not come to its end in 20 s: a \.profile or \.bash_profile must not"):
         loadgo.run("work.toml", on=FAR, users=1, passes=1, out="kept")
 

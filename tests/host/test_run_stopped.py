@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 from support.delay_accounting import delay_accounting_without_runs
 from support.outside import (
+    DELAY_ACCOUNTING,
     NEEDS_ROOT,
     ROOT,
     Bench,
@@ -155,6 +156,18 @@ def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: 
     assert left_behind(bench) == []
     assert "undone after a run that was killed" in (bench.folder / "next" / "run.toml").read_text()
     assert delay_accounting.read_text().strip() == "0"
+
+
+@NEEDS_ROOT
+def test_a_kernel_s_switch_that_another_turned_off_meanwhile_is_told(bench: Bench) -> None:
+    own, delay_accounting = with_own_state(bench)
+    script = bench.script(f'think = "none"\nlines = ["echo 0 > {DELAY_ACCOUNTING}"]\n')
+    bench.run(script, out="switched", before=own)
+    assert delay_accounting.read_text().strip() == "0"
+    assert bench.tables("switched").conditions["usage"]["delays_switched_off"]
+    assert "somebody switched the kernel's delay accounting off" in " ".join(
+        bench.typed("report", "switched").stdout.split()
+    )
 
 
 def test_a_run_whose_lines_are_never_answered_ends_with_the_time_that_it_had(bench: Bench) -> None:

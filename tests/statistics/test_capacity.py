@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake
 from loadgo.measures.tariff import load_tariff
-from loadgo.sizing.outcomes import CapacityFound
-from loadgo.sizing.rounds import run_search
+from loadgo.sizing.search.outcomes import CapacityFound
+from loadgo.sizing.search.rounds import run_search
+from loadgo.sizing.search.trials import TrialQuestions, trial_from
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import TrialQuestions, trial_from
 from support.capacity_systems import (
     KnownSystem,
     central_mean,

@@ -5,8 +5,9 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
-from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, half_width, repeated_interval
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, repeated_interval
 from loadgo.stats.student import student_reach
+from support.repeated_intervals import half_width
 
 EXPERIMENTS = 4000
 COURSES = {

@@ -159,17 +159,23 @@ class AgentHost:
 
 @contextmanager
 def agent_host(
-    folder: Path, *, apart: bool = False, other_boot: bool = False, clock_ahead_s: int = 0
+    folder: Path,
+    *,
+    apart: bool = False,
+    other_boot: bool = False,
+    clock_ahead_s: int = 0,
+    settings: tuple[str, ...] = (),
 ) -> Iterator[AgentHost]:
     """A host for ssh that has no agent yet. Skips the test without an sshd.
 
     `apart` has process ids of its own. `other_boot` has this host's, and another boot id. By that a driver takes it for
     another host, while the agent has every source of usage. With `clock_ahead_s`, the
-    monotonic clock of a host that is `apart` is ahead.
+    monotonic clock of a host that is `apart` is ahead. `settings` are sshd's, as `NAME=VALUE`.
     """
     if sshd() is None:
         pytest.skip("there is no sshd: scripts/setup dev unpacks it")
-    with ssh_host(folder / "far", apart=apart, other_boot=other_boot, clock_ahead_s=clock_ahead_s) as host:
+    ways = {"apart": apart, "other_boot": other_boot}
+    with ssh_host(folder / "far", **ways, clock_ahead_s=clock_ahead_s, settings=settings) as host:
         (folder / "bin").mkdir()
         there = AgentHost(host, folder)
         there.with_ssh()

@@ -8,8 +8,8 @@ from dataclasses import replace
 from loadgo.documents.table import Table
 from loadgo.sizing.curve import LoadPoint, MixClass, Target
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.results import Capacity, Saturation, SearchLimits
-from loadgo.sizing.tables import capacity_tables
+from loadgo.sizing.report.tables import capacity_tables
+from loadgo.sizing.search.results import Capacity, Saturation, SearchLimits
 
 from support.known_capacity import P90, SERVERS
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.outcomes import NextTrial, SearchGoal
-from loadgo.sizing.rounds import RunTrial, TrialLength
+from loadgo.sizing.search.outcomes import NextTrial, SearchGoal
+from loadgo.sizing.search.rounds import RunTrial, TrialLength
+from loadgo.sizing.search.trials import CapacityTrial
 from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import CapacityTrial
 from loadgo.theory import queueing
 from loadgo.theory.populations import Class, Station
 

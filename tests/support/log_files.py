@@ -10,6 +10,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import loadgo
+
 from support.accounting_records import EPOCH_S
 
 PROMPT = "\x1b[?2004hbash-5.2$ "
@@ -222,3 +224,8 @@ def written_atuin(path: Path, lines: Iterable[AtuinLine], table: str = ATUIN_TAB
                 ),
             )  # fmt: skip
     return path
+
+
+def runs(observation: loadgo.Observation) -> dict[str, int]:
+    """The number of runs of each command that was observed."""
+    return {row.command: row.count for row in observation.commands}

@@ -10,7 +10,7 @@ from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.knobs.rounds import KnobRounds
 from loadgo.sizing.knobs.search import KnobTrial, first_values, next_value, standing_of
 from loadgo.sizing.mix import parse_mix
-from loadgo.sizing.outcomes import SearchGoal
+from loadgo.sizing.search.outcomes import SearchGoal
 from loadgo.sizing.targets import parse_targets
 
 from support.made_trials import made_trial

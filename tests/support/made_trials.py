@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 from loadgo.sizing.resources import ProcessorShares
-from loadgo.sizing.trials import BatchSums, CapacityTrial
-from loadgo.sizing.validity import Invalidity
+from loadgo.sizing.search.trials import BatchSums, CapacityTrial
+from loadgo.sizing.search.validity import Invalidity
 
 BATCHES = 12
 

@@ -9,7 +9,7 @@ import re
 import select
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,6 +80,14 @@ def missing() -> str | None:
     return None
 
 
+def skip_if(missing: str | None, untried: str) -> None:
+    """Skips a test that lacks something. Where it should be installed, that is a failure."""
+    if missing and os.geteuid() == 0 and shutil.which("apt-get"):
+        pytest.fail(missing)
+    if missing:
+        pytest.skip(f"{untried} were not tried on a second kernel: {missing}")
+
+
 def missing_modules() -> str | None:
     """Why that kernel has no TLS of its own here; None when it has."""
     absent = [name for name in LOADED if not (MODULES / f"{name}.ko").exists()]
@@ -101,9 +109,17 @@ def initramfs(files: Mapping[str, Path]) -> bytes:
     """An archive of `files` by where they are in it, `/init` among them, with a console and the libraries they need."""
     libraries = sorted({library for path in files.values() for library in libraries_of(path)})
     inside = {**{path: Path(path) for path in libraries}, **files}
-    folders = {str(parent) for path in inside for parent in Path(path).parents} | {"/dev", "/proc", "/sys"}
-    entries = [cpio_entry(folder.lstrip("/"), 0o40755) for folder in sorted(folders - {"/"})]
-    entries += [cpio_entry(at.lstrip("/"), 0o100755, path.read_bytes()) for at, path in inside.items()]
+    contents = {at: path.read_bytes() for at, path in inside.items()}
+    return cpio_archive(contents, dict.fromkeys(contents, 0o755), ("/dev", "/proc", "/sys"))
+
+
+def cpio_archive(contents: Mapping[str, bytes], modes: Mapping[str, int], folders: Sequence[str]) -> bytes:
+    """An archive of files with these contents and modes by their places, with empty `folders` and a console."""
+    above = {
+        str(parent) for path in (*contents, *(f"{folder}/." for folder in folders)) for parent in Path(path).parents
+    }
+    entries = [cpio_entry(folder.lstrip("/"), 0o40755) for folder in sorted({*above, *folders} - {"/"})]
+    entries += [cpio_entry(at.lstrip("/"), 0o100000 | modes[at], content) for at, content in contents.items()]
     entries.append(cpio_entry("dev/console", 0o20600, device=(5, 1)))
     return b"".join([*entries, cpio_entry("TRAILER!!!", 0)])
 

@@ -44,17 +44,25 @@ class SshHost:
 
 @contextmanager
 def ssh_host(
-    folder: Path, shell: str = "/bin/bash", *, apart: bool = False, other_boot: bool = False, clock_ahead_s: int = 0
+    folder: Path,
+    shell: str = "/bin/bash",
+    *,
+    apart: bool = False,
+    other_boot: bool = False,
+    clock_ahead_s: int = 0,
+    settings: tuple[str, ...] = (),
 ) -> Iterator[SshHost]:
     """A host for ssh whose keys, account and home lie in `folder`. Its sshd ends with the context. Needs root.
 
     A host that is `apart` has process ids of its own; with `other_boot` its kernel has another boot id.
-    Its monotonic clock may be `clock_ahead_s` ahead if it is `apart`.
+    Its monotonic clock may be `clock_ahead_s` ahead if it is `apart`. `settings` are sshd's, as `NAME=VALUE`.
     """
     folder.mkdir()
     words = over_ssh(folder, shell, apart=apart, other_boot=other_boot, clock_ahead_s=clock_ahead_s)
     by_connection = words.index("-i")
-    port, server = _listening(words[:by_connection], words[by_connection + 1 :])
+    # Of a setting that is named twice the last one may count.
+    own = tuple(word for setting in settings for word in ("-o", setting))
+    port, server = _listening(words[:by_connection], (*words[by_connection + 1 :], *own))
     try:
         with delay_accounting_kept_on():
             yield SshHost(port, folder / "home", ssh_client(folder, port), server.pid)
@@ -66,7 +74,7 @@ def ssh_host(
 def _listening(program: tuple[str, ...], options: tuple[str, ...]) -> tuple[int, subprocess.Popen[bytes]]:
     """A listening sshd and its port. Another program may take a port that was free; then another one is tried."""
     for _ in range(MOST_PORTS):
-        port = _free_port()
+        port = free_port()
         listen = ("-D", "-o", "ListenAddress=127.0.0.1", "-p", str(port), "-o", "MaxStartups=100", "-o", "PidFile=none")
         server = subprocess.Popen((*program, *listen, *options), stderr=subprocess.PIPE)
         if _listens(port, server):
@@ -76,7 +84,8 @@ def _listening(program: tuple[str, ...], options: tuple[str, ...]) -> tuple[int,
     raise AssertionError(f"each of {MOST_PORTS} free ports was taken by another program")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on loopback on which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 

@@ -8,7 +8,8 @@ use loadgo_agent::frame::{Decoder, Frame, GREETING_BYTES, Kind};
 use loadgo_agent::message::{BEAT_EVERY_S, CONTROLLER_SILENCE_S, Hello, Order};
 use loadgo_core::stop::StopRequest;
 use loadgo_core::system::Barrier;
-use loadgo_run::{DriverOrder, DriverOrders, GivenUp};
+use loadgo_host::terminals::next_lines::parse_next_lines;
+use loadgo_run::{DriverOrder, DriverOrders, GivenUp, ToldLines};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,6 +36,8 @@ pub(crate) struct Connection {
     pub stop: StopRequest,
     /// Orders to the driver that is at work.
     pub orders: DriverOrders,
+    /// The lines that the users of a driver elsewhere type next.
+    pub told_lines: ToldLines,
     /// Set by an input that is not that of a controller.
     pub is_damaged: Arc<AtomicBool>,
     /// Time without a frame after which the controller counts as lost, in seconds.
@@ -52,6 +55,7 @@ impl Connection {
             output: Arc::new(Mutex::new(io::stdout())),
             stop: StopRequest::default(),
             orders: DriverOrders::default(),
+            told_lines: ToldLines::default(),
             is_damaged: Arc::default(),
             most_silence_s: Arc::new(AtomicU64::new(CONTROLLER_SILENCE_S)),
         };
@@ -125,6 +129,7 @@ impl Connection {
                     Kind::Stop => self.stop.set(),
                     Kind::Clock => self.answer_clock(&frame.body, came_ns),
                     Kind::Order => self.pass_order_on(&frame.body),
+                    Kind::NextLines => self.told_lines.tell(parse_next_lines(&frame.body)),
                     _ => {}
                 }
             }

@@ -12,10 +12,14 @@ use loadgo_agent::message::{
 use loadgo_core::system::Barrier;
 use loadgo_core::time::Span;
 use loadgo_host::scheduling::{Class, Wanted};
+use loadgo_host::terminals::next_lines::{NEXT_LINE_BYTES, NextLines};
 use loadgo_host::terminals::trial::Trial;
 use loadgo_run::{ControllerTerms, Decision, Finished, Progress, Request, TierAsked, UsersOfHost, driven_from_here, run};
 use std::fs;
+use std::io::{self, PipeReader, Read as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Interval between two reports without news.
@@ -76,10 +80,12 @@ fn answer(finished: Finished, left_behind: Vec<String>) -> DriveAnswer {
 /// The run on this host that the controller asks for.
 fn run_request(connection: &Connection, request: &DriveRequest, folder: &Path) -> Result<Request, RefusalAnswer> {
     let spec = request.load.clone().spec(folder.to_owned()).map_err(|wrong| refused(wrong.to_string()))?;
+    let next_lines = next_lines(connection, request)?;
     let users_of = |part: &DestinationPart| UsersOfHost {
         last_user: part.last_user,
         login: part.login.clone(),
         sessions: part.sessions.clone(),
+        next_lines: next_lines.clone().filter(|_| part.next_lines),
     };
     let users = request.destinations.iter().map(users_of).collect();
     let other_host = driven_from_here(&request.address).with_users(users);
@@ -97,6 +103,26 @@ fn run_request(connection: &Connection, request: &DriveRequest, folder: &Path) -
         orders: connection.orders.clone(),
         controller: Some(ControllerTerms { most_standstill: Span::from_secs(MOST_STANDSTILL_S) }),
     })
+}
+
+/// The way of the driver's news to the controller: a thread sends what comes out of a pipe, until the driver has closed it.
+fn next_lines(connection: &Connection, request: &DriveRequest) -> Result<Option<NextLines>, RefusalAnswer> {
+    if !request.destinations.iter().any(|part| part.next_lines) {
+        return Ok(None);
+    }
+    let cannot = |error: io::Error| refused(format!("the driver cannot tell its users' lines: {error}"));
+    let (reading, writing) = io::pipe().map_err(cannot)?;
+    let news = NextLines::into_pipe(writing.as_raw_fd()).map_err(cannot)?;
+    let connection = connection.clone();
+    thread::Builder::new().name("loadgo-lines".into()).spawn(move || send_news(&connection, reading)).map_err(cannot)?;
+    Ok(Some(news))
+}
+
+fn send_news(connection: &Connection, mut pipe: PipeReader) {
+    let mut piece = [0; 4096 / NEXT_LINE_BYTES * NEXT_LINE_BYTES];
+    while let Ok(length @ 1..) = pipe.read(&mut piece) {
+        connection.send(Kind::NextLines, &piece[..length]);
+    }
 }
 
 fn search_path() -> String {

@@ -38,6 +38,9 @@ pub enum Kind {
     Origin,
     /// From the controller: an order to the driver at work here.
     Order,
+    /// From a driver's agent, and to the agent of its users' host: users and the lines that they type next. The form is that of
+    /// `loadgo_host::terminals::next_lines`.
+    NextLines,
     /// From the agent: how far the driver at work here has come.
     Progress,
     /// From the agent, before a metering's first `run.toml`: the directory in which sessions announce themselves.
@@ -55,7 +58,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 14] = [
+    const ALL: [(Kind, u8); 15] = [
         (Kind::Hello, b'H'),
         (Kind::Request, b'Q'),
         (Kind::Beat, b'B'),
@@ -63,6 +66,7 @@ impl Kind {
         (Kind::Clock, b'C'),
         (Kind::Origin, b'O'),
         (Kind::Order, b'D'),
+        (Kind::NextLines, b'L'),
         (Kind::Progress, b'P'),
         (Kind::Sessions, b'U'),
         (Kind::Printed, b'W'),

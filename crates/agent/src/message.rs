@@ -187,6 +187,8 @@ pub struct DestinationPart {
     pub login: String,
     /// The directory there in which sessions announce themselves to the host's agent.
     pub sessions: Option<String>,
+    /// Whether the controller passes on to that agent which line a user types next.
+    pub next_lines: bool,
 }
 
 /// An order to the driver that is at work.
@@ -263,6 +265,9 @@ pub struct MeterRequest {
     /// The largest number of a user, where users of the controller log in to this host and are to be measured one by one.
     #[serde(default)]
     pub users: Option<u32>,
+    /// The command's name of each line that these users type, by the line's number; empty for numbers without a line.
+    #[serde(default)]
+    pub commands: Vec<String>,
 }
 
 /// One ability of a host, as `loadgo doctor` shows it.

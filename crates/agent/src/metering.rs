@@ -25,7 +25,7 @@ const WHERE_ALLOWED: &str = "allowed";
 pub(crate) fn meter(connection: &Connection, request: &MeterRequest) -> Result<MeterAnswer, RefusalAnswer> {
     let cleared = clear_stale();
     let mut place = TemporaryFolder::make(&request.id)?;
-    let metered = begin(request, &place.folder()).and_then(|meter| watch(connection, meter, &place.folder()));
+    let metered = begin(connection, request, &place.folder()).and_then(|meter| watch(connection, meter, &place.folder()));
     let sent = fs::read(place.folder().join("run.toml"));
     let left_behind = place.remove();
     let mut metered = metered.map_err(|mut refusal| {
@@ -38,7 +38,7 @@ pub(crate) fn meter(connection: &Connection, request: &MeterRequest) -> Result<M
     Ok(metered)
 }
 
-fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnswer> {
+fn begin(connection: &Connection, request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnswer> {
     let named = Some(request.meters.as_str()).filter(|name| *name != WHERE_ALLOWED);
     let tier = TierAsked::named(named).map_err(|refusal| refused(refusal.to_string()))?;
     let seconds = |span: f64| Duration::try_from_secs_f64(span).map_err(|error| refused(format!("{span} s: {error}")));
@@ -51,15 +51,16 @@ fn begin(request: &MeterRequest, folder: &Path) -> Result<HostMeter, RefusalAnsw
         length: request.duration_s.map(seconds).transpose()?,
         command: Vec::new(),
         command_line: request.command_line.clone(),
-        sessions: request.users.map(|users| expected(&request.id, users)),
+        sessions: request.users.map(|users| expected(request, users)),
+        told_lines: connection.told_lines.clone(),
     };
     HostMeter::begin(order).map_err(of_failure)
 }
 
 /// The sessions of the controller's users. They log in to the account that has started this agent, perhaps by sudo.
-fn expected(id: &str, users: u32) -> Expected {
+fn expected(request: &MeterRequest, users: u32) -> Expected {
     let owner = account_by_sudo().unwrap_or(rustix::process::geteuid().as_raw());
-    Expected { id: id.to_owned(), directory: temporary_path("-sessions"), owner, users }
+    Expected { id: request.id.clone(), directory: temporary_path("-sessions"), owner, users, commands: request.commands.clone() }
 }
 
 /// Meters until the end, and sends the records meanwhile.

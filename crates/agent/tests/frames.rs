@@ -97,6 +97,17 @@ fn text_without_end_is_refused_and_its_beginning_is_shown() {
 }
 
 #[test]
+fn the_text_before_the_greeting_may_be_as_long_as_is_promised() {
+    let text = vec![b'x'; MOST_TEXT_BYTES];
+    let mut decoder = Decoder::of_agent();
+    assert_eq!(decoder.feed(&text), Ok(Vec::new()));
+    assert_eq!(decoder.feed(GREETING_BYTES), Ok(Vec::new()));
+    assert!(decoder.is_between_frames());
+    let too_long = vec![b'x'; MOST_TEXT_BYTES + GREETING_BYTES.len() + 1];
+    assert!(Decoder::of_agent().feed(&too_long).is_err());
+}
+
+#[test]
 fn frames_before_a_fault_count() {
     let mut decoder = Decoder::of_controller();
     let stream = [Frame::encoded(Kind::Beat, b""), b"?".to_vec(), vec![0; 10]].concat();

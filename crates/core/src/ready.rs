@@ -116,7 +116,11 @@ impl MarkSearch {
                 self.hold(all);
                 Ok(None)
             }
-            // The held bytes have one ESC, at their head, so the next can only be in the piece.
+            // The held bytes have one ESC at their head, and perhaps one as their last byte, which begins a mark if it ends none.
+            MarkRead::None if before > 1 && self.held[before - 1] == ESCAPE_BYTE => {
+                self.hold(&[ESCAPE_BYTE]);
+                self.continue_mark(piece)
+            }
             MarkRead::None => Err(0),
         }
     }

@@ -325,6 +325,8 @@ pub struct SessionUsageRow {
     pub span_ns: u64,
     /// The user; `None`: a sign that all accounts were read until `at`. Accounts without use have no row.
     pub user: Option<UserId>,
+    /// The line for which the user's events count from `at` on, if the driver has told it then; 0 is the log-out.
+    pub line: Option<u32>,
     /// Resources that the session took in the span.
     pub usage: Usage,
     /// Clock ticks that found the session's processes in their programs, in microseconds. Ticks of a process come with its end, so

@@ -202,6 +202,9 @@ pub trait System {
     /// Begins to log `user` in; [`Event::LoggedIn`] or [`Event::Refused`] follows.
     fn log_in(&mut self, user: UserId);
 
+    /// Says which line of the script `user` types next. The user has the prompt already, and thinks before it.
+    fn next_line(&mut self, _user: UserId, _line: u32) {}
+
     /// Types keys that do not end a line, or a burst of keys.
     fn keys(&mut self, user: UserId, keys: &[u8], form: TypedForm);
 

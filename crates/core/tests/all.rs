@@ -7,6 +7,7 @@ mod driver_enough;
 mod driver_keys;
 mod driver_late;
 mod fault_plans;
+mod ready_marks;
 mod script_bundled;
 mod script_cases;
 mod script_fuzz;

@@ -39,6 +39,8 @@ pub struct Expected {
     pub owner: u32,
     /// The largest number of a user.
     pub users: u32,
+    /// The command's name of each line that users type, by the line's number; empty for numbers without a line.
+    pub commands: Vec<String>,
 }
 
 /// The sessions that are followed. Dropping this lets them go.
@@ -139,6 +141,21 @@ impl FollowedSessions {
         began
     }
 
+    /// Reads the accounts of the users of `next_lines`, and lets their later events count for these lines. The users have their
+    /// prompts. Adds a row for each who is followed.
+    pub fn begin_lines(&mut self, next_lines: &[(UserId, u32)], now: impl Fn() -> Instant, rows: &mut Vec<SessionUsageRow>) {
+        self.meter.drain();
+        for (user, line) in next_lines {
+            let Some(session) = self.sessions.iter_mut().find(|session| session.user == *user) else { continue };
+            let began = now();
+            let last = std::mem::replace(&mut session.read, began);
+            let (usage, [user_ticks_us, system_ticks_us]) = self.meter.with_ticks(*user);
+            self.meter.sent(*user, *line);
+            let (at, user, line) = (now(), Some(*user), Some(*line));
+            rows.push(SessionUsageRow { at, span_ns: at.since(last).0, user, line, usage, user_ticks_us, system_ticks_us });
+        }
+    }
+
     /// The number of usage records lost since the last call.
     pub fn take_lost(&mut self) -> u64 {
         self.meter.take_lost()
@@ -163,7 +180,7 @@ impl FollowedSessions {
         let (usage, [user_ticks_us, system_ticks_us]) = self.meter.with_ticks(session.user);
         let (at, user) = (now(), Some(session.user));
         if !is_nothing(&usage) {
-            rows.push(SessionUsageRow { at, span_ns: at.since(last).0, user, usage, user_ticks_us, system_ticks_us });
+            rows.push(SessionUsageRow { at, span_ns: at.since(last).0, user, line: None, usage, user_ticks_us, system_ticks_us });
         }
         let lives = Began::of(session.pid).is_ok_and(|shell| shell.at_ticks == session.began_ticks && !shell.has_ended);
         if !lives {
@@ -190,8 +207,9 @@ impl FollowedSessions {
         let read = now();
         // What the log-in has used until now belongs to no line.
         let usage = nothing_like(&self.meter.interaction(user));
-        rows.push(SessionUsageRow { at: now(), span_ns: 0, user: Some(user), usage, user_ticks_us: 0, system_ticks_us: 0 });
         self.sessions.push(FollowedSession { user, pid, began_ticks, group, read });
+        let user = Some(user);
+        rows.push(SessionUsageRow { at: now(), span_ns: 0, user, line: None, usage, user_ticks_us: 0, system_ticks_us: 0 });
         Ok(())
     }
 

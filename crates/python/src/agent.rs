@@ -23,6 +23,7 @@ fn agent_frame<'py>(py: Python<'py>, kind: &str, body: &[u8]) -> PyResult<Bound<
         "stop" => Kind::Stop,
         "clock" => Kind::Clock,
         "order" => Kind::Order,
+        "next-lines" => Kind::NextLines,
         other => return Err(errors::bad_argument(format!("a controller sends no {other}"))),
     };
     Ok(PyBytes::new(py, &Frame::encoded(kind, body)))
@@ -67,6 +68,7 @@ fn name_of(kind: Kind) -> &'static str {
         Kind::Clock => "clock",
         Kind::Origin => "origin",
         Kind::Order => "order",
+        Kind::NextLines => "next-lines",
         Kind::Progress => "progress",
         Kind::Sessions => "sessions",
         Kind::Printed => "printed",

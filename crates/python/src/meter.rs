@@ -5,7 +5,7 @@ use crate::progress::ProgressCalls;
 use crate::ready::set_exit;
 use crate::run::refused;
 use loadgo_core::record::MeterRows;
-use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult, TierAsked};
+use loadgo_run::{HostMeter, MeterOrder, MeteringProgress, MeteringResult, TierAsked, ToldLines};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ffi::OsString;
@@ -90,6 +90,7 @@ fn order(options: MeterOptions) -> PyResult<MeterOrder> {
         command: options.command,
         command_line: options.command_line,
         sessions: None,
+        told_lines: ToldLines::default(),
     })
 }
 

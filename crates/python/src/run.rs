@@ -6,6 +6,7 @@ use loadgo_host::limits::Limit;
 use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::refusal::Refusal;
 use loadgo_host::scheduling::{Class, Wanted};
+use loadgo_host::terminals::next_lines::NextLines;
 use loadgo_run::{
     Decision, DriverOrder, DriverOrders, Failure, Finished, GivenUp, LoadOrder, OtherHost, Progress, Request, RunRefusal,
     RunSpec, TierAsked, UsersOfHost, WrongOrder,
@@ -15,6 +16,7 @@ use loadgo_store::Folder;
 use loadgo_sys::clock::monotonic_ns;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 /// Adds this file's functions to the extension module.
@@ -76,10 +78,10 @@ struct HostOptions {
     /// The `run.toml` of that host's agent.
     #[pyo3(default)]
     other_host: Option<String>,
-    /// The users of each other host: the last user, the log-in command, and a directory or None. In the directory sessions announce
-    /// themselves to the agent there.
+    /// The users of each other host: the last user, the log-in command, a directory or None, and a pipe's descriptor or None. In the
+    /// directory sessions announce themselves to the agent there. The run writes into the pipe what each user types next.
     #[pyo3(default)]
-    other_host_users: Vec<(u32, String, Option<String>)>,
+    other_host_users: Vec<(u32, String, Option<String>, Option<RawFd>)>,
     /// Requests to give users up, whose host is lost.
     #[pyo3(default)]
     given_up: Option<UsersToGiveUp>,
@@ -275,8 +277,11 @@ impl RunFolder {
 
 fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
     let other_host = options.other_host.as_deref().map(OtherHost::parse).transpose().map_err(refused_argument)?;
-    let users_of = |(last_user, login, sessions)| UsersOfHost { last_user, login, sessions };
-    let users: Vec<_> = options.other_host_users.into_iter().map(users_of).collect();
+    let users_of = |(last_user, login, sessions, pipe): (u32, String, Option<String>, Option<RawFd>)| {
+        let next_lines = pipe.map(NextLines::into_pipe).transpose()?;
+        Ok(UsersOfHost { last_user, login, sessions, next_lines })
+    };
+    let users: Vec<_> = options.other_host_users.into_iter().map(users_of).collect::<std::io::Result<_>>()?;
     Ok(Request {
         spec,
         limit_each: user_limits(options.limit_each.as_deref(), &options.limit_single).map_err(refused_argument)?,

@@ -8,6 +8,9 @@ use loadgo_core::time::Instant;
 use serde::Deserialize;
 use std::collections::{BTreeMap, VecDeque};
 
+/// Longest time from the beginning of a cast to an event. Chosen by hand: 31 years.
+const MOST_CAST_S: f64 = 1e9;
+
 /// A cast that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cast {
@@ -115,11 +118,14 @@ impl CastReader {
         let wanted = "an event is [time, \"code\", \"data\"]";
         let (time, code, data): (f64, String, String) =
             serde_json::from_str(line).map_err(|error| mistake(format!("{wanted}: {error}")))?;
-        if !(0.0..=1e9).contains(&time) {
+        if !(0.0..=MOST_CAST_S).contains(&time) {
             return Err(mistake(format!("{wanted}, and the time is a number of seconds from 0, not {time}")));
         }
         let ns = (time * 1e9).round() as u64;
         self.clock = if self.relative { self.clock + ns } else { self.clock.max(ns) };
+        if self.clock > (MOST_CAST_S * 1e9) as u64 {
+            return Err(mistake(format!("a cast has at most {MOST_CAST_S} seconds, and the times so far add up to more")));
+        }
         let at = Instant(self.clock);
         match code.as_str() {
             "o" => self.output(at, data.as_bytes()),

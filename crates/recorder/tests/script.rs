@@ -112,6 +112,14 @@ fn a_malformed_cast_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_cast_whose_times_add_up_to_centuries_is_refused_at_the_line_that_makes_them() {
+    let event = "[600000000, \"i\", \"x\"]\n";
+    let text = format!("{{\"version\": 3, \"term\": {{\"cols\": 80}}}}\n{}", event.repeat(40));
+    let mistake = asciicast::read(&text).expect_err("it is too long");
+    assert!(mistake.line == 3 && mistake.message.contains("1000000000 seconds"), "{mistake}");
+}
+
+#[test]
 fn a_cast_without_input_is_refused_with_the_remedy() {
     let text: String = MARKED.lines().filter(|line| !line.contains("\"i\"")).map(|line| format!("{line}\n")).collect();
     let mistake = asciicast::read(&text).expect_err("it does not tell what was typed");

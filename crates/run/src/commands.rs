@@ -3,24 +3,29 @@
 use loadgo_core::script::Script;
 use std::sync::Arc;
 
-/// The commands of a script, each once, in the order of its lines; a command's number in the kernel is its place plus 1.
-pub(crate) fn commands(script: &Script) -> Vec<Arc<str>> {
-    let mut commands: Vec<Arc<str>> = Vec::new();
+/// The command's name of each line of a script, by the line's number; empty for numbers without a line.
+pub(crate) fn names_by_line(script: &Script) -> Vec<String> {
+    let mut names = vec![String::new(); script.lines().map(|line| line.number as usize + 1).max().unwrap_or(0)];
     for line in script.lines() {
-        if !commands.iter().any(|known| **known == *line.name) {
-            commands.push(line.name.as_str().into());
+        names[line.number as usize].clone_from(&line.name);
+    }
+    names
+}
+
+/// The commands of `names_by_line`, each once, in the order of the lines; a command's number in the kernel is its place plus 1.
+pub(crate) fn commands(names_by_line: &[String]) -> Vec<Arc<str>> {
+    let mut commands: Vec<Arc<str>> = Vec::new();
+    for name in names_by_line.iter().filter(|name| !name.is_empty()) {
+        if !commands.iter().any(|known| **known == **name) {
+            commands.push(name.as_str().into());
         }
     }
     commands
 }
 
 /// The commands' numbers in the kernel by the number of the line; 0 is none.
-pub(crate) fn numbers_by_line(script: &Script) -> Vec<u32> {
-    let commands = commands(script);
-    let mut numbers = vec![0; script.lines().map(|line| line.number as usize + 1).max().unwrap_or(0)];
-    for line in script.lines() {
-        let place = commands.iter().position(|command| **command == *line.name).expect("it is one of them");
-        numbers[line.number as usize] = place as u32 + 1;
-    }
-    numbers
+pub(crate) fn numbers_by_line(names_by_line: &[String]) -> Vec<u32> {
+    let commands = commands(names_by_line);
+    let number = |name: &String| commands.iter().position(|command| **command == **name).map_or(0, |place| place as u32 + 1);
+    names_by_line.iter().map(number).collect()
 }

@@ -134,6 +134,7 @@ pub(crate) fn usage_part(sources: &Sources) -> UsagePart {
         every: sources.every,
         split: sources.split.to_string(),
         notes: sources.notes.clone(),
+        delays_switched_off: false,
     }
 }
 

@@ -105,13 +105,14 @@ fn on_host(
     let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);
     running.run_toml.users_memory_kills(groups.and_then(|groups| groups.memory_kills()));
     running.run_toml.usage(conditions::usage_part(&sources.now()));
+    running.run_toml.delays_switched_off(sources.delays_switched_off());
     ran.map(|_| ())
 }
 
 /// The meters that are asked for, or those that this host allows.
 fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusal> {
     let spec = &request.spec;
-    let commands = || commands::commands(&spec.script);
+    let commands = || commands::commands(&commands::names_by_line(&spec.script));
     let now = Instant(monotonic_ns() - origin_ns);
     metering::begin(request.meters, now, |tier| metering::wanted(tier, spec.load.users, commands()))
 }

@@ -24,6 +24,7 @@ mod run_toml;
 mod running;
 mod sampling;
 mod sections;
+mod told_lines;
 mod users;
 
 pub use conditions::driven_from_here;
@@ -38,3 +39,4 @@ pub use progress::{Decision, Progress};
 pub use refusal::{Failure, RunRefusal};
 pub use request::{OtherHost, Request, UsersOfHost};
 pub use run_spec::RunSpec;
+pub use told_lines::ToldLines;

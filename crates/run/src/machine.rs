@@ -169,5 +169,6 @@ fn exact() -> UsagePart {
         every: 1,
         split: "the work and the supervisor's part".into(),
         notes: Vec::new(),
+        delays_switched_off: false,
     }
 }

@@ -4,6 +4,7 @@
 //! one interaction. The calling thread samples; a second waits for the command, a third writes.
 
 use crate::clock::Clock;
+use crate::commands::{commands, numbers_by_line};
 use crate::conditions;
 use crate::following::{Following, FollowingEnd};
 use crate::metering::{self, TierAsked};
@@ -12,6 +13,7 @@ use crate::refusal::{Failure, RunRefusal};
 use crate::run_toml::{RunToml, Title};
 use crate::running::{LOOK_EVERY, Running};
 use crate::sampling::{SampledHost, SampledParts, SampledSystem as _};
+use crate::told_lines::ToldLines;
 use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -58,6 +60,8 @@ pub struct MeterOrder {
     pub command_line: Vec<String>,
     /// The sessions of a driver elsewhere, if any, which are measured one by one.
     pub sessions: Option<Expected>,
+    /// The lines that the users of these sessions type next, while the driver tells them.
+    pub told_lines: ToldLines,
 }
 
 /// State of the metering, which the calling thread receives ten times a second and whenever there are new rows.
@@ -103,7 +107,8 @@ impl HostMeter {
         let mut run_toml = RunToml::begin_with(title(&order), None, conditions::metered_host(order.address.as_deref()));
         let mut oneshot = if order.command.is_empty() { None } else { Some(Oneshot::open().map_err(RunRefusal::from_state)?) };
         let clock = Clock::start();
-        let commands = || if order.command.is_empty() { Vec::new() } else { vec![name_of(&order.command).into()] };
+        let typed = || order.sessions.as_ref().map_or_else(Vec::new, |sessions| commands(&sessions.commands));
+        let commands = || if order.command.is_empty() { typed() } else { vec![name_of(&order.command).into()] };
         let users = order.sessions.as_ref().map_or(1, |sessions| sessions.users);
         let metering = metering::begin(order.tier, Instant(0), |tier| metering::wanted(tier, users, commands()))?;
         let mut meters = metering.meters;
@@ -155,7 +160,9 @@ impl HostMeter {
         };
         let subject = SampledParts { users, meters, origin_ns };
         let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
-        let following = sessions.zip(sink.clone()).map(|(sessions, sink)| Following::start(sessions, sink, origin_ns));
+        let following = sessions
+            .zip(sink.clone())
+            .map(|(sessions, sink)| Following::start(sessions, order.told_lines.clone(), sink, origin_ns));
         let following = following.transpose().map_err(RunRefusal::from_kernel);
         let (following, unfollowed) = following.map_or_else(|refusal| (None, Some(refusal)), |following| (following, None));
         let meter_threads = writer.into_iter().chain(following.as_ref().map(Following::thread_id));
@@ -171,6 +178,7 @@ impl HostMeter {
         }
         let ran = ran.transpose().map_err(|reason| cannot_run(&order, reason));
         let followed = following.map_or_else(FollowingEnd::default, Following::end);
+        running.run_toml.delays_switched_off(followed.delays_switched_off);
         if let Some(recorder) = recorder {
             record(recorder, &order, ran.as_ref().ok().and_then(Option::as_ref));
         }
@@ -196,9 +204,11 @@ impl HostMeter {
 
 /// Begins to follow the sessions of a driver elsewhere, if there are any, and describes where their usage comes from.
 fn follow(expected: Option<Expected>, meters: Option<&mut Meters>, run_toml: &mut RunToml) -> Option<FollowedSessions> {
-    match FollowedSessions::begin(expected?) {
+    let expected = expected?;
+    let numbers = numbers_by_line(&expected.commands);
+    match FollowedSessions::begin(expected) {
         Ok(mut sessions) => {
-            if let Some(waits) = meters.and_then(|meters| meters.waits(Vec::new())) {
+            if let Some(waits) = meters.and_then(|meters| meters.waits(numbers)) {
                 sessions.take_waits_from(Box::new(waits));
             }
             run_toml.usage(conditions::usage_part(&sessions.sources()));

@@ -8,6 +8,7 @@ use loadgo_host::scheduling::{Class, Wanted, may_bind};
 use loadgo_host::terminals::announcement::is_plain_path;
 use loadgo_host::terminals::destinations::{Destination, Destinations};
 use loadgo_host::terminals::login::Login;
+use loadgo_host::terminals::next_lines::NextLines;
 use loadgo_host::terminals::orders::{ControllerTerms, DriverOrders};
 use loadgo_sys::program_file::program_file;
 use std::ffi::OsStr;
@@ -68,6 +69,8 @@ pub struct UsersOfHost {
     pub login: String,
     /// The directory there in which sessions announce themselves, if the agent measures what they use.
     pub sessions: Option<String>,
+    /// The way to that agent for the news which line a user types next.
+    pub next_lines: Option<NextLines>,
 }
 
 impl OtherHost {
@@ -147,7 +150,12 @@ impl Request {
         }
         let destination = |users: &UsersOfHost| {
             let login = Login::find(&users.login, &self.search_path)?;
-            Ok(Destination { last_user: users.last_user, login, announced_in: users.sessions.clone() })
+            Ok(Destination {
+                last_user: users.last_user,
+                login,
+                announced_in: users.sessions.clone(),
+                next_lines: users.next_lines.clone(),
+            })
         };
         Ok(Destinations::new(hosts.iter().map(destination).collect::<Result<_, RunRefusal>>()?))
     }

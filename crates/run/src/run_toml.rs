@@ -4,7 +4,7 @@ use crate::metering::{MetersPart, MetersState};
 use crate::refusal::RunRefusal;
 use crate::run_spec::RunSpec;
 use crate::sections::{ConditionsPart, DriverPart, LimitEachPart, LimitPart, LoadPart, Setting, SystemPart, UsagePart};
-use jiff::Timestamp;
+use chrono::{SecondsFormat, Utc};
 use loadgo_core::load::LoadModel;
 use loadgo_core::script::print_minute;
 use loadgo_store::Folder;
@@ -107,6 +107,13 @@ impl RunToml {
         self.file.usage = Some(usage);
     }
 
+    /// Notes whether delay accounting was switched off during the run.
+    pub(crate) fn delays_switched_off(&mut self, is_off: bool) {
+        if let Some(usage) = &mut self.file.usage {
+            usage.delays_switched_off = is_off;
+        }
+    }
+
     /// Sets the section of the meters, as they are at the beginning.
     pub(crate) fn meters(&mut self, meters: MetersPart) {
         self.file.meters = Some(meters);
@@ -163,7 +170,7 @@ impl RunToml {
 }
 
 fn now() -> Datetime {
-    let text = Timestamp::now().to_string();
+    let text = Utc::now().to_rfc3339_opts(SecondsFormat::Nanos, true);
     Datetime::from_str(&text).expect("a timestamp is written as RFC 3339")
 }
 

@@ -160,6 +160,9 @@ pub(crate) struct UsagePart {
     pub every: u32,
     pub split: String,
     pub notes: Vec<String>,
+    /// Whether somebody switched the kernel's delay accounting off during the run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub delays_switched_off: bool,
 }
 
 /// How the driver's thread was scheduled.

@@ -1,6 +1,6 @@
 //! Preparation of the host before the first log-in: control groups, limits, homes, and the meter of their usage.
 
-use crate::commands::numbers_by_line;
+use crate::commands::{names_by_line, numbers_by_line};
 use crate::refusal::RunRefusal;
 use crate::request::Request;
 use loadgo_core::script::Script;
@@ -48,7 +48,7 @@ impl Prepared {
 
     /// Lets the kernel meters measure each interaction's waits, if they keep accounts of waits.
     pub(crate) fn take_waits_from(&mut self, meters: Option<&mut Meters>, script: &Script) {
-        if let Some(waits) = meters.and_then(|meters| meters.waits(numbers_by_line(script))) {
+        if let Some(waits) = meters.and_then(|meters| meters.waits(numbers_by_line(&names_by_line(script)))) {
             self.meter.take_waits_from(Box::new(waits));
         }
     }
@@ -70,6 +70,11 @@ pub(crate) struct UsageSources {
 }
 
 impl UsageSources {
+    /// Whether the kernel accounts no longer for waits of paging and of I/O, as it did at the beginning.
+    pub(crate) fn delays_switched_off(&self) -> bool {
+        self.of_meter.delays_switched_off()
+    }
+
     /// The sources, by the sessions that have begun so far.
     pub(crate) fn now(&self) -> Sources {
         let Some(word) = &self.login_word else { return self.of_meter.clone() };

@@ -69,3 +69,31 @@ impl Moments {
         ConfidenceInterval { value: self.value, half_width: half_width_errors * libm::sqrt(self.variance) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_means_variance_is_that_of_its_batches_over_their_number() {
+        let mean = Moments::of_mean(&[1.0, 2.0, 3.0, 6.0]);
+        assert_eq!(mean.value, 3.0);
+        assert!((mean.variance - 14.0 / 3.0 / 4.0).abs() < 1e-12, "{mean:?}");
+        let interval = mean.interval(2.0);
+        assert!((interval.half_width - 2.0 * libm::sqrt(mean.variance)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_ratio_whose_batches_agree_has_no_variance_and_one_with_equal_weights_is_a_mean() {
+        assert_eq!(Moments::of_ratio(&[2.0, 4.0, 8.0], &[1.0, 2.0, 4.0]), Moments { value: 2.0, variance: 0.0 });
+        let values = [1.0, 2.0, 3.0, 6.0];
+        let (ratio, mean) = (Moments::of_ratio(&values, &[1.0; 4]), Moments::of_mean(&values));
+        assert!((ratio.variance - mean.variance).abs() < 1e-12 && ratio.value == mean.value);
+    }
+
+    #[test]
+    fn streams_are_combined_with_equal_weights() {
+        let [a, b] = [Moments { value: 1.0, variance: 4.0 }, Moments { value: 3.0, variance: 8.0 }];
+        assert_eq!(Moments::combined(&[a, b]), Moments { value: 2.0, variance: 3.0 });
+    }
+}

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
@@ -69,8 +70,8 @@ impl Follower {
     /// Errors: [`Error::Damaged`] if the next bytes belong to no stream. Earlier calls have returned all batches before them.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         while let Some(message) = self.next_message()? {
-            let mut buffer = Buffer::from(message);
-            let batch = self.decoder.decode(&mut buffer).map_err(|error| self.damaged(error.to_string()))?;
+            let decoded = decode(&mut self.decoder, message);
+            let batch = decoded.map_err(|reason| self.damaged(reason))?;
             if batch.as_ref().is_some_and(|batch| batch.num_rows() > 0) {
                 return Ok(batch);
             }
@@ -185,6 +186,16 @@ pub(crate) fn each_batch(path: &Path, mut take: impl FnMut(RecordBatch) -> io::R
             Err(Error::Damaged(_, reason)) => return Ok(Some(reason)),
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Decodes a complete message; the error is its damage. The library panics over bytes that no writer makes, such as an offset
+/// beyond the message.
+fn decode(decoder: &mut StreamDecoder, message: Vec<u8>) -> std::result::Result<Option<RecordBatch>, String> {
+    let mut message = Buffer::from(message);
+    match catch_unwind(AssertUnwindSafe(|| decoder.decode(&mut message))) {
+        Ok(decoded) => decoded.map_err(|error| error.to_string()),
+        Err(_) => Err("it cannot be read".into()),
     }
 }
 

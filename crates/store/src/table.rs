@@ -205,6 +205,7 @@ tables! {
         io_wait_ns: Option<u64> = row.usage.io_wait_ns,
         user_ticks_us: u64 = row.user_ticks_us,
         system_ticks_us: u64 = row.system_ticks_us,
+        line: Option<u32> = row.line,
     }
 
     /// Costs of users' own limits.

@@ -24,7 +24,7 @@ from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, checks_of
 from loadgo.measures.run_evidence import evidence_of_runs
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import number
-from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, script_values
+from loadgo.records.conditions import SCRIPT_TEXT, conditions_of, has_passes, script_values
 from loadgo.records.fleet_tables import tables_without_hosts
 from loadgo.records.runs import find_run
 from loadgo.records.tables import Tables, read_conditions
@@ -133,8 +133,7 @@ def _name(made: int, names: Sequence[str]) -> str:
 
 def _phases(folders: Mapping[int, Sequence[Path]]) -> str:
     """The phases to use: `steady` for runs that end after a time, `all` for runs with a number of passes."""
-    loads = [read_conditions(folder).get("load", {}) for of_choice in folders.values() for folder in of_choice]
-    ended = [any(key in load for key in ("duration_s", "until")) for load in loads]
+    ended = [not has_passes(read_conditions(folder)) for of_choice in folders.values() for folder in of_choice]
     if any(ended) and not all(ended):
         raise BadArgument("some runs end after a time and others after a number of passes: measure all in one way")
     return "steady" if all(ended) else "all"

@@ -36,7 +36,7 @@ from loadgo.errors import BadArgument
 
 if TYPE_CHECKING:
     from loadgo.sizing.knobs.results import KnobCapacity
-    from loadgo.sizing.results import Capacity
+    from loadgo.sizing.search.results import Capacity
 
 
 def capacity(

@@ -160,7 +160,7 @@ def query(
     with errors_as_messages():
         if run_name is not None and run is not None:
             raise ValueError(f"name one run: {run_name} or --run {run}")
-        from loadgo.reporting.lists import query_presentation
+        from loadgo.reporting.lists.lists import query_presentation
 
         page, name = page_output(format, output, "query.html"), run_name or run or "last"
         answer, warnings = loadgo.query(sql, run=name, allow_files=allow_files), _warnings_of(name)

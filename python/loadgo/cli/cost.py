@@ -72,7 +72,7 @@ def cost(
     with errors_as_messages():
         from loadgo.documents.listing import listing_presentation
         from loadgo.measures.tariff import tariff_text
-        from loadgo.reporting.lists import tariff_list
+        from loadgo.reporting.lists.lists import tariff_list
 
         if runs and (tariffs or print_tariff is not None):
             raise ValueError("--tariffs and --print-tariff price no run: leave RUN out")

@@ -12,14 +12,13 @@ from loadgo.cli.options import WorkersOption
 from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
-    check_files,
     error_console,
     errors_as_messages,
     print_error,
     print_note,
     print_output,
 )
-from loadgo.cli.page_output import format_option, page_output
+from loadgo.cli.page_output import format_option, made_file_and_page
 from loadgo.documents.formats import TableFormat
 
 RunsArgument = Annotated[
@@ -57,10 +56,7 @@ def fit(
         from loadgo.cli.progress import fit_progress
         from loadgo.fitting.fit import fit as fit_runs
 
-        to_stdout = output is not None and str(output) == "-"
-        machine_file = None if to_stdout else output or Path("machine.toml")
-        page = None if to_stdout and report is None else page_output(format, report, "fit.html", option="--report")
-        check_files({"-o": machine_file}, {"--report": None if page is None else page.path})
+        machine_file, page = made_file_and_page(output, "machine.toml", format, report, "fit.html")
         with fit_progress(error_console(), shown=not quiet) as show:
             machine = fit_runs(
                 *(runs or ("last",)),
@@ -73,7 +69,7 @@ def fit(
             )
         if page is not None:
             page.show(machine)
-        if to_stdout:
+        if machine_file is None:
             print_output(machine.text)
         else:
             print_note(f"the machine is in {machine.path}")

@@ -14,7 +14,6 @@ from loadgo.cli.output import (
     STATUS_BAD_FINDING,
     STATUS_GOOD,
     STATUS_INTERRUPTED,
-    check_files,
     error_console,
     errors_as_messages,
     print_error,
@@ -22,7 +21,7 @@ from loadgo.cli.output import (
     print_output,
     try_each,
 )
-from loadgo.cli.page_output import PageOutput, format_option, page_output
+from loadgo.cli.page_output import PageOutput, format_option, made_file_and_page
 from loadgo.documents.formats import TableFormat
 
 if TYPE_CHECKING:
@@ -84,12 +83,7 @@ def observe(
         from loadgo.errors import NotWritten
         from loadgo.observation.observe import observe as observe_users
 
-        to_stdout = output is not None and str(output) == "-"
-        script = None if to_stdout else output or Path("observed.toml")
-        page = (
-            None if to_stdout and report is None else page_output(format, report, "observation.html", option="--report")
-        )
-        check_files({"-o": script}, {"--report": None if page is None else page.path})
+        script, page = made_file_and_page(output, "observed.toml", format, report, "observation.html")
         chosen, left_out = _listed(users, "--users"), _listed(without_users, "--without-users")
         try:
             with _progress(duration) as show:
@@ -111,7 +105,7 @@ def observe(
             raise
         try_each(
             lambda: None if page is None else page.show(observation),
-            lambda: print_output(observation.text) if to_stdout else print_note(f"the script is in {script}"),
+            lambda: print_output(observation.text) if script is None else print_note(f"the script is in {script}"),
             lambda: _print_losses(observation, page),
         )
         if observation.is_stopped:

@@ -13,6 +13,7 @@ import typer
 from loadgo.cli.files import write_file
 from loadgo.cli.output import (
     FILE_FORMATS,
+    check_files,
     check_writable,
     outputs_are_one,
     print_beside_command,
@@ -97,6 +98,22 @@ def page_output(
     check_drawable(format)
     check_writable(path, option)
     return PageOutput(format, path, to_stderr=beside_command and output is None and format == "text")
+
+
+def made_file_and_page(
+    output: Path | None, default: str, format: str, report: Path | None, default_page: str
+) -> tuple[Path | None, PageOutput | None]:
+    """The place of a file that a command makes, and that of the report on it, which `--report` names.
+
+    The file is `default` without an `output`, and None for the standard output. Beside that there is no report unless
+    it is named.
+    Raises what `page_output` raises, and `ValueError` if the two are one file.
+    """
+    to_stdout = output is not None and str(output) == "-"
+    made_file = None if to_stdout else output or Path(default)
+    page = None if to_stdout and report is None else page_output(format, report, default_page, option="--report")
+    check_files({"-o": made_file}, {"--report": None if page is None else page.path})
+    return made_file, page
 
 
 def wide_text_chars() -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadgo.documents.signs import bar, cut
-from loadgo.notation.figures import counted, duration, people
+from loadgo.documents.signs import bar
+from loadgo.notation.figures import counted, cut, duration, people
 from loadgo.notation.quantities import span_s
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from loadgo.cli.files import append_to_file
 from loadgo.cli.output import check_files, print_error, print_leftovers, print_output, try_each
 from loadgo.cli.page_output import page_output
 from loadgo.documents.formats import PICTURE_FORMATS, TABLE_FORMATS, ReportFormat
@@ -84,13 +85,5 @@ def add_row(path: Path, line: str) -> None:
     """Adds a line to the table; a new table gets a header. Raises `OSError`, and then leaves the table unchanged."""
     from loadgo.transfers.command_csv import header
 
-    before = path.stat().st_size if path.is_file() else None
-    try:
-        with path.open("a", encoding="utf-8") as table:
-            table.write(line if before else header() + line)
-    except OSError as refusal:
-        if before is not None:
-            os.truncate(path, before)
-        elif path.is_file():
-            path.unlink()
-        raise OSError(refusal.errno, refusal.strerror, str(path)) from None
+    is_begun = path.is_file() and path.stat().st_size > 0
+    append_to_file(path, line if is_begun else header() + line)

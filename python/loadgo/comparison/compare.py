@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
@@ -27,15 +26,21 @@ from loadgo.notation.figures import setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
 from loadgo.published.finding import contradictions_in_words
-from loadgo.records.conditions import DifferingCondition, conditions_of, differing_conditions, script_lines
+from loadgo.records.conditions import (
+    DifferingCondition,
+    conditions_of,
+    differing_conditions,
+    has_passes,
+    script_lines,
+)
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.prediction import ALL_COMMANDS, read_prediction, run_folders
-from loadgo.records.runs import find_run
+from loadgo.records.runs import RunSpec, find_run, run_names
 from loadgo.records.tables import Tables, tables
 from loadgo.stats.resample import FEWEST_UNITS, Interval
 
-SideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
-"""A run's folder or id, several of them, a column of a published document, or a file with printed figures."""
+SideSpec = RunSpec | Sequence[RunSpec]
+"""Runs, or the name of a side that is printed: a column of a published document, or a file with printed figures."""
 
 DOCUMENT_CHECK = "the document's own sums"
 DEFAULT_WORSE_MEASURES = ("response", "cpu")
@@ -244,8 +249,7 @@ def _differing(a: Side, b: Side) -> tuple[DifferingCondition, ...]:
 
 def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Side:
     """Reads the side that `spec` names. Raises the errors of `compare`."""
-    lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
-    names = [name for text in lists for name in text.split(",") if name]
+    names = run_names(spec)
     if not names:
         raise BadArgument(
             "a comparison needs two sides: a run, several with commas between them, DOCUMENT:SIDE, or a file"
@@ -266,8 +270,8 @@ def side_of(spec: SideSpec, phases: str = "auto", tariff: str = "default") -> Si
         raise BadArgument(f"the runs {', '.join(names)} have not typed the same script: they are not one side")
     conditions = conditions_of(folders[0], runs[0].conditions)
     name = folders[0].name if len(folders) == 1 else f"{folders[0].name} and {len(folders) - 1} more"
-    is_timed = any(key in run.conditions.get("load", {}) for run in runs for key in ("duration_s", "until"))
-    chosen = phases if phases != "auto" else "steady" if is_timed else "all"
+    of_passes = all(has_passes(run.conditions) for run in runs)
+    chosen = phases if phases != "auto" else "all" if of_passes else "steady"
     side = side_of_runs(name, runs, chosen, tariff, conditions)
     return replace(side, lines=scripts[0], doubts=_doubts(runs, chosen), folders=tuple(folders))
 

@@ -16,8 +16,6 @@ from loadgo.stats.resample import Floats, Interval, difference_interval, positiv
 from loadgo.stats.student import student_reach
 
 QUANTILES_BY_MEASURE = {"p50 response": 0.5, "p90 response": 0.9}
-MOST_FORECAST_PAIRS = 1000
-"""The largest number of pairs in a forecast. A change that needs more is out of reach."""
 
 Verdict = Literal["better", "worse", "no difference", "cannot tell", "lower", "higher", "equal", "not known"]
 """`lower` and `higher` are for figures without an interval, and for sides with different loads.
@@ -162,7 +160,7 @@ class Difference:
         if self.run_deviation is not None:
             deviation = math.sqrt(2) * self.run_deviation
         is_known = math.isfinite(deviation)
-        return observations_needed(deviation, self.log_width, MOST_FORECAST_PAIRS) if is_known else None
+        return observations_needed(deviation, self.log_width) if is_known else None
 
     def deviation_of_runs(self, runs: int) -> float | None:
         """Standard deviation of the logarithm of one run's figure, from an interval of the means of `runs` runs a side.

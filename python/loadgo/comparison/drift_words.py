@@ -174,8 +174,8 @@ def neighbours(a: Side, b: Side) -> list[str]:
     if a.kind == b.kind == "host":
         remedy = f"{remedy[:-1]}: `loadgo ab` runs both in turn, so that other work disturbs both alike on average."
     busy = [side for side in (a, b) if side.other_work is not None and side.other_work.level == "busy"]
-    changed = bool(a.others_shares and b.others_shares) and abs(_share_change(a, b)) > NEIGHBOUR_TOLERANCE
-    if not changed:
+    are_known = bool(a.others_shares and b.others_shares)
+    if not are_known or abs(b.mean_others_share - a.mean_others_share) <= NEIGHBOUR_TOLERANCE:
         return [f"{busy_side(side)}. {remedy}" for side in busy]
     if len(busy) == 1:
         other = b if busy[0] is a else a
@@ -189,10 +189,6 @@ def neighbours(a: Side, b: Side) -> list[str]:
 def busy_side(side: Side) -> str:
     """The clause that says that a side's host was busy with other things; empty for a quiet host."""
     return busy_clause(side.other_work, f"{side.name}: ", "up to " if len(side.tables) > 1 else "")
-
-
-def _share_change(a: Side, b: Side) -> float:
-    return b.mean_others_share - a.mean_others_share
 
 
 def seeds(a: Side, b: Side, rows: Matched) -> list[str]:

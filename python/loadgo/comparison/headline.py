@@ -26,7 +26,7 @@ from loadgo.comparison.judgement_words import judged_in_words, off_in_words, sec
 from loadgo.comparison.rows import Matched
 from loadgo.comparison.side import Side
 from loadgo.comparison.unlike_loads import unlike_loads
-from loadgo.notation.figures import in_words
+from loadgo.notation.figures import cut, in_words
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of, signed
 from loadgo.records.conditions import SCRIPT_TEXT, DifferingCondition, is_measured_condition
@@ -264,12 +264,8 @@ def _same_conditions(conditions: Sequence[DifferingCondition], what: str) -> str
 def _condition(condition: DifferingCondition) -> str:
     if condition.name == SCRIPT_TEXT:
         return f"the {SCRIPT_TEXT}"
-    before, after = (_cut(value) for value in condition.shown_values)
+    before, after = (cut(value, _VALUE_CHARS) for value in condition.shown_values)
     return f"{condition.shown_name} ({before} in A, {after} in B)"
-
-
-def _cut(value: str) -> str:
-    return value if len(value) <= _VALUE_CHARS else f"{value[: _VALUE_CHARS - 1]}…"
 
 
 def _without_interval(comparison: Comparison, differences: Iterable[Difference]) -> str:

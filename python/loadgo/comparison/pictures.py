@@ -23,8 +23,8 @@ from loadgo.comparison.compare import Comparison
 from loadgo.comparison.figures import change, notation_for
 from loadgo.documents.document import SignPicture
 from loadgo.documents.log_axis import change_text, change_ticks
-from loadgo.documents.signs import cut, line, marks, place
-from loadgo.notation.figures import NEVER_TEXT, duration
+from loadgo.documents.signs import line, marks, place
+from loadgo.notation.figures import NEVER_TEXT, cut, duration
 from loadgo.notation.measures import name_of
 
 _NAME_CHARS = 24

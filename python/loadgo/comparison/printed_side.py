@@ -126,7 +126,7 @@ def _side(document: Document, name: str, section: Mapping[str, Any]) -> Side:
         document=document,
         notes=(
             *section.get("notes", ()),
-            *_extrapolated(section),
+            *([f"{EXTRAPOLATION_WORD}: {section['extrapolated']}."] if "extrapolated" in section else ()),
             *_unscaled(section),
             *_used_corrections(notes, section, document),
         ),
@@ -151,10 +151,6 @@ def _unscaled(section: Mapping[str, Any]) -> tuple[str, ...]:
         f"Its total time table is checked and not compared: without {' and '.join(missing)} its shares cannot be "
         "turned into seconds.",
     )
-
-
-def _extrapolated(section: Mapping[str, Any]) -> tuple[str, ...]:
-    return (f"{EXTRAPOLATION_WORD}: {section['extrapolated']}.",) if "extrapolated" in section else ()
 
 
 def _corrected(document: Document) -> tuple[Numbers, dict[str, str]]:

@@ -22,6 +22,7 @@ from loadgo.measures.other_work import Level, OtherWork, most_other_work, other_
 from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
+from loadgo.records.conditions import has_passes, system_title
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, with_classes
 from loadgo.records.phases import Stretch, stretch_of
@@ -179,8 +180,7 @@ class Side:
     @property
     def has_passes(self) -> bool:
         """Whether the users typed a number of passes, so that each typed the same lines."""
-        loads = [tables.conditions.get("load", {}) for tables in self.tables]
-        return self.kind == "printed" or all("duration_s" not in load and "until" not in load for load in loads)
+        return self.kind == "printed" or all(has_passes(tables.conditions) for tables in self.tables)
 
 
 @dataclass(frozen=True)
@@ -222,10 +222,9 @@ def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, 
 
 def _title(tables: Tables) -> str:
     conditions = tables.conditions
-    system = conditions.get("system", {})
-    system_name = system.get("title") or system.get("hostname") or system.get("name", "")
     users = conditions.get("load", {}).get("users")
-    return f"{conditions.get('name', '')}, {'? users' if users is None else people(int(users))}, {system_name}"
+    number = "? users" if users is None else people(int(users))
+    return f"{conditions.get('name', '')}, {number}, {system_title(conditions)}"
 
 
 def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:

@@ -14,7 +14,7 @@ from loadgo.comparison.rows import Row
 from loadgo.decomposition.parts import Part
 from loadgo.decomposition.tables import chain_tables, road_table
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, duration, money, money_scale, number
+from loadgo.notation.figures import NOT_MEASURED, cut, duration, money, money_scale, number
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import EXTRAPOLATED_MARK, figure, name_of, percent, signed
 from loadgo.notation.terms import CATEGORY_TERMS, category_name, category_term
@@ -33,7 +33,7 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     tables = [
         _judged(comparison),
         _conditions(comparison),
-        _measure_table(comparison, "response", "Response time"),
+        _response(comparison),
         _processor(comparison),
     ]
     tables += [
@@ -59,14 +59,10 @@ def _conditions(comparison: Comparison) -> Table | None:
         return None
     columns = (
         Column("condition", tuple(condition.shown_name for condition in conditions)),
-        Column("A", tuple(_cut(condition.shown_values[0]) for condition in conditions)),
-        Column("B", tuple(_cut(condition.shown_values[1]) for condition in conditions)),
+        Column("A", tuple(cut(condition.shown_values[0], _MOST_CONDITION_CHARS) for condition in conditions)),
+        Column("B", tuple(cut(condition.shown_values[1], _MOST_CONDITION_CHARS) for condition in conditions)),
     )
     return Table("Conditions that differ", columns, name_width=36)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CONDITION_CHARS else f"{text[: _MOST_CONDITION_CHARS - 1]}…"
 
 
 def _judged(comparison: Comparison) -> Table | None:
@@ -130,19 +126,19 @@ def _processor(comparison: Comparison) -> Table | None:
     return Table("Processor time", columns, total_rows=1, charts=("changes-cpu", "sides-cpu"))
 
 
-def _measure_table(comparison: Comparison, measure: str, title: str) -> Table | None:
+def _response(comparison: Comparison) -> Table | None:
     rows = comparison.rows.rows
-    if not _known(rows, measure):
+    if not _known(rows, "response"):
         return None
     columns = (
         Column(_heading(comparison), _labels(rows)),
-        Column("A", _cells(rows, measure, _before)),
-        Column("B", _cells(rows, measure, _after)),
-        *_verdict_columns(rows, measure),
+        Column("A", _cells(rows, "response", _before)),
+        Column("B", _cells(rows, "response", _after)),
+        *_verdict_columns(rows, "response"),
         *_counts(rows),
     )
-    charts = (f"changes-{measure}", f"sides-{measure}", *(("distribution",) if measure == "response" else ()))
-    return Table(title, columns, total_rows=1, charts=charts, foot=_margin_foot(rows, measure))
+    charts = ("changes-response", "sides-response", "distribution")
+    return Table("Response time", columns, total_rows=1, charts=charts, foot=_margin_foot(rows, "response"))
 
 
 def _margin_foot(rows: Sequence[Row], measure: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from loadgo.measures.run_warnings import RunFacts, facts_of_runs, warnings_of_ru
 from loadgo.measures.tariff import Tariff, shifts_on
 from loadgo.notation.figures import people
 from loadgo.records.phases import PHASE_CHOICES
+from loadgo.records.runs import RunSpec, run_names
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -60,7 +60,7 @@ class Costs(Result, presented_by="loadgo.costs.presentation:presentation"):
 
 
 def cost(
-    runs: str | PathLike[str] | Sequence[str | PathLike[str]] = "last",
+    runs: RunSpec | Sequence[RunSpec] = "last",
     *,
     tariff: str | Sequence[str] = "default",
     by: By = "command",
@@ -96,13 +96,12 @@ def cost(
         raise BadArgument(f"by: {by!r} is neither command nor user")
     if phases not in PHASE_CHOICES:
         raise BadArgument(f"phases: {phases!r} is neither of {', '.join(PHASE_CHOICES)}")
-    lists = [fspath(runs)] if isinstance(runs, str | PathLike) else [fspath(run) for run in runs]
-    run_names = [name for text in lists for name in text.split(",") if name]
-    if printed := [name for name in run_names if is_printed(name)]:
+    names_of_runs = run_names(runs)
+    if printed := [name for name in names_of_runs if is_printed(name)]:
         raise BadArgument(
             f"{printed[0]} is printed, and only runs are priced command by command: name another side with `against`"
         ).about("against")
-    priced_runs = found_runs(run_names)
+    priced_runs = found_runs(names_of_runs)
     tariff_names = [tariff] if isinstance(tariff, str) else list(tariff)
     system = priced_runs.runs[0].conditions.get("system", {})
     tariffs = list(dict.fromkeys(shift for name in tariff_names for shift in shifts_on(name, system)))

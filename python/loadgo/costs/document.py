@@ -28,12 +28,13 @@ from loadgo.costs.words import (
     tariffs_in_words,
 )
 from loadgo.documents.document import Charts, Document, SignPicture
-from loadgo.documents.signs import bar, cut
+from loadgo.documents.signs import bar
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import (
     NOT_MEASURED,
     TOO_FEW_TEXT,
     counted,
+    cut,
     digits,
     duration,
     money,

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from loadgo.comparison.compare import SideSpec
 from loadgo.costs.draws import Draws, constant, resample
-from loadgo.costs.fairness_sides import PricedSideSpec, ShiftCharge, Side, side_of
+from loadgo.costs.fairness_sides import ShiftCharge, Side, side_of
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.charges import rates_of
@@ -104,8 +105,8 @@ class Fairness(Result, presented_by="loadgo.costs.presentation:fairness_presenta
 
 
 def cost_against(
-    a: PricedSideSpec,
-    b: PricedSideSpec,
+    a: SideSpec,
+    b: SideSpec,
     *,
     tariff: str | None = None,
     against_tariff: str | None = None,

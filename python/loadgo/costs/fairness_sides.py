@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
+from loadgo.comparison.compare import SideSpec
 from loadgo.comparison.printed_side import EXTRAPOLATION_WORD, findings_of, is_printed, printed_side
 from loadgo.costs.priced import priced
 from loadgo.costs.runs import found_runs
@@ -16,15 +16,12 @@ from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.run_warnings import RunFacts, facts_of_runs, warnings_of_runs
 from loadgo.measures.tariff import Tariff, load_shifts, shifts_on
 from loadgo.published.finding import contradictions_in_words
-from loadgo.records.conditions import script_lines
+from loadgo.records.conditions import has_passes, script_lines
 from loadgo.records.phases import PHASE_CHOICES
+from loadgo.records.runs import run_names
 
 if TYPE_CHECKING:
     from loadgo.comparison.side import Side as PrintedSide
-    from loadgo.records.tables import Tables
-
-PricedSideSpec = str | PathLike[str] | Sequence[str | PathLike[str]]
-"""A run's folder or id, several of them, a column of a published document, or a file with printed figures."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +57,12 @@ class Side:
     """The facts about the runs on which trust in them depends. Empty for a published document."""
 
 
-def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
+def side_of(spec: SideSpec, tariff: str | None, phases: str) -> Side:
     """The side that `spec` names, at `tariff`. None means the system's own tariff, or the printed charges.
 
     Raises `ValueError` if there are no charges, and `errors.BadRun` for a run that cannot be read.
     """
-    lists = [fspath(spec)] if isinstance(spec, str | PathLike) else [fspath(run) for run in spec]
-    names = [name for text in lists for name in text.split(",") if name]
+    names = run_names(spec)
     printed = [name for name in names if is_printed(name)]
     if printed and len(names) > 1:
         other = next((name for name in names if name != printed[0]), names[0])
@@ -78,7 +74,8 @@ def side_of(spec: PricedSideSpec, tariff: str | None, phases: str) -> Side:
 
 def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
     priced_runs = found_runs(names)
-    chosen = phases if phases in PHASE_CHOICES else _default_phases(priced_runs.runs)
+    of_passes = all(has_passes(run.conditions) for run in priced_runs.runs)  # then all users did the same
+    chosen = phases if phases in PHASE_CHOICES else "all" if of_passes else "steady"
     use = use_of(priced_runs.runs, priced_runs.folders, chosen)
     name = priced_runs.folders[0].name + (f" and {len(priced_runs.runs) - 1} more" if len(priced_runs.runs) > 1 else "")
     if not use.interactions:
@@ -105,13 +102,6 @@ def _measured(names: Sequence[str], tariff: str, phases: str) -> Side:
         warnings=tuple(warnings_of_runs(names_of_runs, runs, stretches, named=True)),
         facts=facts_of_runs(runs, stretches),
     )
-
-
-def _default_phases(runs: Sequence[Tables]) -> str:
-    """`all` for runs with a number of passes, in which each user did the same; otherwise `steady`."""
-    loads = [run.conditions.get("load", {}) for run in runs]
-    has_passes = all("duration_s" not in load and "until" not in load for load in loads)
-    return "all" if has_passes else "steady"
 
 
 def _printed(printed: PrintedSide, tariff: str | None) -> Side:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadgo.errors import BadArgument
-from loadgo.records.conditions import HOST_CONDITION, conditions_of, differing_conditions, script_lines
+from loadgo.records.conditions import HOST_CONDITION, conditions_of, differing_conditions, script_lines, system_title
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.runs import find_run
@@ -86,8 +86,5 @@ def _differing(all_conditions: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
 
 
 def _title(run: Tables) -> str:
-    conditions = run.conditions
-    system = conditions.get("system", {})
-    system_name = system.get("title") or system.get("hostname") or system.get("name", "")
-    script_name = conditions.get("name", "")
+    system_name, script_name = system_title(run.conditions), run.conditions.get("name", "")
     return f"{script_name}, on {system_name}" if system_name else str(script_name)

@@ -9,7 +9,8 @@ from functools import partial
 from loadgo.decomposition.reading import read_amount, read_factor, read_interval
 from loadgo.decomposition.waterfall import SMALLEST_STEP_RATIO, Step, Waterfall
 from loadgo.documents.document import SignPicture
-from loadgo.documents.signs import cut, half_bar, marks, place
+from loadgo.documents.signs import half_bar, marks, place
+from loadgo.notation.figures import cut
 
 _NAME_CHARS = 34
 _NARROW_NAME_CHARS = 26

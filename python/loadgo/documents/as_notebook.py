@@ -15,7 +15,7 @@ from loadgo.documents.document import Document, Points
 from loadgo.documents.prose import prose
 from loadgo.documents.table import Table
 from loadgo.errors import LoadgoError
-from loadgo.notation.figures import plain
+from loadgo.notation.figures import cut, plain
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart
@@ -53,10 +53,10 @@ def _html(document: Document, table: Table | None, hidden: int, picture: tuple[s
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"plain": plain, "prose": prose}
     return environment.from_string(template("notebook.html")).render(
-        warnings=[_cut(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
+        warnings=[cut(warning, _MOST_SENTENCE_CHARS) for warning in document.warnings[:_MOST_WARNINGS]],
         more_warnings=max(0, len(document.warnings) - _MOST_WARNINGS),
-        answers=[_cut(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
-        trust=_cut(document.trust, _MOST_SENTENCE_CHARS),
+        answers=[cut(line, _MOST_SENTENCE_CHARS) for line in (document.answer, *document.further_answers)],
+        trust=cut(document.trust, _MOST_SENTENCE_CHARS),
         table=table,
         hidden=hidden,
         points=() if table else _points(document),
@@ -75,17 +75,17 @@ def _points(document: Document) -> list[list[str]]:
     """The first list of the document with its lines cut, for a document without tables; empty without lists."""
     lists = [section for section in document.sections if isinstance(section, Points)]
     items = lists[0].items[:_MOST_ROWS] if lists else ()
-    return [[_cut(line, _MOST_SENTENCE_CHARS) for line in item] for item in items]
+    return [[cut(line, _MOST_SENTENCE_CHARS) for line in item] for item in items]
 
 
 def _shortened(table: Table) -> Table:
     """The first rows of the table, with long cells cut."""
 
-    def cut(cells: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_cut(cell, _MOST_CELL_CHARS) for cell in cells[:_MOST_ROWS])
+    def first(cells: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(cut(cell, _MOST_CELL_CHARS) for cell in cells[:_MOST_ROWS])
 
     columns = tuple(
-        replace(column, heading=_cut(column.heading, _MOST_CELL_CHARS), cells=cut(column.cells), below=(), hints=())
+        replace(column, heading=cut(column.heading, _MOST_CELL_CHARS), cells=first(column.cells), below=(), hints=())
         for column in table.columns
     )
     return replace(table, columns=columns)
@@ -106,7 +106,3 @@ def _picture(chart: Chart) -> tuple[str, str] | None:
 
 def _address(kind: str, picture: bytes) -> str:
     return f"data:{kind};base64,{base64.b64encode(picture).decode()}"
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

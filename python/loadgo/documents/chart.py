@@ -196,10 +196,10 @@ def safe(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).map_elements(plain, return_dtype=pl.String) for name in texts)
 
 
-def run_time(field: str, shown_ns: tuple[int, int]) -> alt.X:
-    """The axis of the run's time from `field`, with the moments and the unit of all charts of the time `shown_ns`."""
+def run_time(shown_ns: tuple[int, int]) -> alt.X:
+    """The axis of the run's time from `from_s`, with the moments and the unit of all charts of the time `shown_ns`."""
     begin_s, end_s = (instant_ns / 1e9 for instant_ns in shown_ns)
-    return alt.X(f"{field}:Q", axis=time_axis(begin_s, end_s), scale=alt.Scale(nice=False, zero=False))
+    return alt.X("from_s:Q", axis=time_axis(begin_s, end_s), scale=alt.Scale(nice=False, zero=False))
 
 
 def time_axis(begin_s: float, end_s: float, *, labels: bool = True) -> alt.Axis:

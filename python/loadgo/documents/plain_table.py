@@ -30,17 +30,13 @@ def plain_table(table: Table, page_chars: int) -> str | None:
     if min(widths) == 0 or chars > page_chars:
         return None
     rows = [[cells[place] for cells in columns] for place in range(len(columns[0]))]
-    to_right = [is_figure and place > 0 for place, is_figure in enumerate(map(_is_to_right, table.columns))]
+    to_right = [place > 0 and column.kind not in ("words", "name") for place, column in enumerate(table.columns)]
     laid = [_line(row, widths, to_right) for row in rows]
     return "\n".join([laid[0], "─" * chars, *_body(table, laid[1:], below, widths, to_right)])
 
 
 def _cells(column: Column) -> list[str]:
     return [column.heading, *map(plain, column.cells)]
-
-
-def _is_to_right(column: Column) -> bool:
-    return column.kind not in ("words", "name")
 
 
 def _body(

@@ -33,8 +33,6 @@ class Presentation:
     """Beginnings of the main table's title, of which the first that a table has counts; by default the first table."""
     main_charts: tuple[str, ...] = ()
     """Names of the main chart, of which the first that there is counts; by default the first chart."""
-    charts: Callable[[], list[Chart]] | None = None
-    """The charts of a result whose document has none."""
     named_chart: Callable[[str | None], Chart] | None = None
     """Function from a name, or None for the main chart, to a chart, for a result whose document leaves charts out."""
     csv: Callable[[], str] | None = None
@@ -112,8 +110,6 @@ class Presentation:
 
     def all_charts(self) -> list[Chart]:
         """All charts that have data, in the order of the page."""
-        if self.charts is not None:
-            return self.charts()
         return [chart for section in self._document.sections if isinstance(section, Charts) for chart in section.draw()]
 
     def notebook_html(self) -> str:

@@ -118,8 +118,7 @@ class Result:
 def one_line(kind: str, answer: str) -> str:
     """The `repr` of a result whose type is `kind`: at most `MOST_LINE_CHARS` characters, no control characters."""
     # Late, since the command line reads this file before its help, which needs no arithmetic.
-    from loadgo.notation.figures import plain
+    from loadgo.notation.figures import cut, plain
 
     words = plain(" ".join(answer.split()))
-    room = MOST_LINE_CHARS - len(kind) - len("<: >")
-    return f"<{kind}: {words if len(words) <= room else words[: room - 1] + '…'}>"
+    return f"<{kind}: {cut(words, MOST_LINE_CHARS - len(kind) - len('<: >'))}>"

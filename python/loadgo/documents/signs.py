@@ -63,11 +63,6 @@ def marks(width: int, placed: Iterable[tuple[int, str]], between: tuple[int, int
     return "".join(signs)
 
 
-def cut(name: str, width: int) -> str:
-    """The name, or its beginning if it is longer than `width` characters."""
-    return name if len(name) <= width else f"{name[: width - 1]}…"
-
-
 def plot(canvas: Sequence[Sequence[str]], labels: Sequence[tuple[int, str]], ends: tuple[str, str]) -> list[str]:
     """The canvas, its rows from top to bottom, with labels beside rows and the ends of the axis below it."""
     margin, columns = max(len(label) for _, label in labels), len(canvas[0])

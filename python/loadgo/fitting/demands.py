@@ -41,17 +41,11 @@ def command_names(rows: pl.DataFrame) -> list[str]:
 def fit_processor_times(rows: pl.DataFrame, groupings: Sequence[Grouping], charged_ns: Floats) -> FittedValues:
     """The processor time of each command's own work: the metered time without `charged_ns`, the supervisor's part."""
     work_ns = np.maximum(rows["cpu"].to_numpy() - charged_ns, 0.0)
-    return _values_by_command(rows, groupings, work_ns, "cpu", "metered")
-
-
-def _values_by_command(
-    rows: pl.DataFrame, groupings: Sequence[Grouping], values: Floats, key: str, source: str
-) -> FittedValues:
     names = rows["command"].to_numpy()
     fitted, rare = [], []
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
-        fitted.append(fit_law_value(dotted("commands", name, key), values, is_command, groupings, source))
+        fitted.append(fit_law_value(dotted("commands", name, "cpu"), work_ns, is_command, groupings, "metered"))
         rare += [name] if is_command.sum() < _FEWEST_LAW_INTERACTIONS else []
     few = f"{in_words(rare)}: fewer than {_FEWEST_LAW_INTERACTIONS} interactions, so the uncertainty is large"
     return FittedValues(tuple(fitted), (few,) if rare else ())
@@ -102,13 +96,13 @@ def _request_law(waits: Floats, mean: float, wait_ns: float) -> Law:
     return Law("geometric" if count_variance > mean * (mean - 1) / 2 else "fixed", (mean,), timed=False)
 
 
-def fit_delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, store: str) -> FittedValues:
-    """Waits of each command in the column `key`, as requests to a store with unlimited servers, so without queues."""
-    waits = rows[key].fill_null(0.0).to_numpy()
+def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedValues:
+    """Waits of each command for disks, as requests to a store with unlimited servers, so without queues."""
+    waits = rows["io"].fill_null(0.0).to_numpy()
     if waits.sum() <= MODELLED_WAIT_SHARE * float(rows["response"].sum()):
         return FittedValues(())
     has_waited = (waits > 0).astype(np.float64)
-    service = fit_law_value(dotted("storage", store, "service"), waits, has_waited, groupings, "waits metered")
+    service = fit_law_value(dotted("storage", "disk", "service"), waits, has_waited, groupings, "waits metered")
     names = rows["command"].to_numpy()
     fitted = [service]
     for name in command_names(rows):
@@ -117,10 +111,10 @@ def fit_delays(rows: pl.DataFrame, groupings: Sequence[Grouping], key: str, stor
             mean = resampled_ratio(groupings, waits * is_command / service.law.mean, is_command)
             source = "waits metered, over their mean length"
             law = Law("fixed", (mean.value,), timed=False)
-            fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
-    assumed = f"requests to the {store} do not queue: their waits are independent of the number of users"
+            fitted.append(FittedValue(dotted("commands", name, "requests", "disk"), law, source, mean=mean))
+    assumed = "requests to the disk do not queue: their waits are independent of the number of users"
     return FittedValues(
-        tuple(fitted), (assumed,), ((dotted("storage", store, "kind"), "server"), _unlimited_servers(store))
+        tuple(fitted), (assumed,), ((dotted("storage", "disk", "kind"), "server"), _unlimited_servers("disk"))
     )
 
 

@@ -71,7 +71,8 @@ def fit_document(fit: Fit) -> Document:
 
 
 def _warnings(fit: Fit) -> tuple[str, ...]:
-    return tuple(_sentence(text) for text in fit.warnings)
+    """The warnings, which begin in lower case for lines of the standard error, as sentences."""
+    return tuple(f"{capitalized(text)}." for text in fit.warnings)
 
 
 def _trust(fit: Fit) -> str:
@@ -149,11 +150,6 @@ def _off(check: FittedCheck) -> str:
     if not math.isfinite(check.off):
         return percent(None)
     return percent(check.off) if check.off < _LARGE_OFF_SHARE else f"×{digits(1 + check.off)}"
-
-
-def _sentence(text: str) -> str:
-    """A warning, which begins in lower case for a line of standard error, as a sentence."""
-    return f"{capitalized(text)}."
 
 
 def _means_table(fit: Fit) -> Table:

@@ -20,7 +20,7 @@ import polars as pl
 from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
-from loadgo.fitting.demands import fit_delays, fit_processor_times, fit_unmetered_wait
+from loadgo.fitting.demands import fit_disk_waits, fit_processor_times, fit_unmetered_wait
 from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
 from loadgo.fitting.memory import fit_memory
 from loadgo.fitting.reading import RunReading, read_runs
@@ -231,7 +231,7 @@ def _fit_host(
 ) -> FittedValues:
     """The values of a host: from the meters of its interactions, their unmetered waits, and time that none owns."""
     work = fit_processor_times(rows, groupings, np.zeros(len(rows)))
-    parts = [work, fit_delays(rows, groupings, "io", "disk"), fit_memory(readings, rows["cpu"].to_numpy(), groupings)]
+    parts = [work, fit_disk_waits(rows, groupings), fit_memory(readings, rows["cpu"].to_numpy(), groupings)]
     if rows["ready"].is_null().all():
         assumed = "waits for a processor were not metered, so the unmetered part of a response is not known"
         return join_values(*parts, FittedValues((), (assumed,)))

@@ -33,24 +33,26 @@ class LawChoice:
     why: str
 
 
-def choose_law(values: Floats, *, timed: bool = True) -> LawChoice:
-    """Chooses the law of `values`, which are not negative and not empty."""
+def choose_law(values: Floats) -> LawChoice:
+    """Chooses the law of times. The `values` are not negative and not empty."""
     mean, deviation = float(values.mean()), float(values.std())
     if len(values) == 1:
-        return LawChoice(Law("fixed", (mean,), timed), "a single value, taken as always the same")
+        return LawChoice(Law("fixed", (mean,), timed=True), "a single value, taken as always the same")
     if mean <= 0.0 or deviation <= CONSTANT_LAW_SPREAD_RATIO * mean:
-        return LawChoice(Law("fixed", (mean,), timed), "always the same")
+        return LawChoice(Law("fixed", (mean,), timed=True), "always the same")
     if len(values) < FEWEST_LAW_VALUES:
-        return LawChoice(_empirical_law(values, timed), "too few values for a law: the values themselves")
+        return LawChoice(_empirical_law(values), "too few values for a law: the values themselves")
     ordered = np.sort(values)
     if _fits(ordered, -np.expm1(-ordered / mean), _exponential_limit):
-        return LawChoice(Law("exponential", (mean,), timed), "exponential")
+        return LawChoice(Law("exponential", (mean,), timed=True), "exponential")
     if ordered[0] > 0.0:
         logs = np.log(ordered)
         sigma = float(logs.std(ddof=1))
         if sigma > 0 and _fits(ordered, special.ndtr((logs - logs.mean()) / sigma), _normal_limit):
-            return LawChoice(Law("lognormal", (mean, mean * float(np.sqrt(np.expm1(sigma**2)))), timed), "log-normal")
-    return LawChoice(_empirical_law(ordered, timed), "quantiles of the values")
+            return LawChoice(
+                Law("lognormal", (mean, mean * float(np.sqrt(np.expm1(sigma**2)))), timed=True), "log-normal"
+            )
+    return LawChoice(_empirical_law(ordered), "quantiles of the values")
 
 
 def _fits(ordered: Floats, cumulated: Floats, limit: Callable[[int], float]) -> bool:
@@ -71,12 +73,12 @@ def _normal_limit(count: int) -> float:
     return 0.895 / (root - 0.01 + 0.85 / root)
 
 
-def _empirical_law(values: Floats, timed: bool) -> Law:
+def _empirical_law(values: Floats) -> Law:
     ordered = np.sort(values)
     if len(ordered) > EMPIRICAL_LAW_POINTS:
         parts = np.array_split(ordered, EMPIRICAL_LAW_POINTS)
         ordered = np.array([float(part.mean()) for part in parts])
-    law = Law("empirical", tuple(map(float, ordered)), timed)
+    law = Law("empirical", tuple(map(float, ordered)), timed=True)
     if law.spread > 0:
         law = spread_out(law, float(values.std() / values.mean()) / law.spread)
     return scaled(law, float(values.mean()) / law.mean)

@@ -43,6 +43,7 @@ WAKE_TIMEOUT_S = 10.0
 CLOCK_EXCHANGES = 8
 """Number of exchanges of times at the beginning and at the end of a run; between them one follows each beat."""
 _PIECE_BYTES = 1 << 16
+_NEWS_BYTES = 1 << 12
 _MOST_PIDS = 1 << 31
 
 Frame = tuple[str, bytes]
@@ -75,6 +76,8 @@ class Agent:
         self._sending = threading.Lock()
         self.left = threading.Event()
         """Set when nobody wants the frames any more: a thread that waits for them gets `KeyboardInterrupt`."""
+        self.news: int | None = None
+        """A pipe whose bytes go to the agent as frames `next-lines`, while somebody waits for the agent's frames."""
         try:
             self.host = self._far = self._hello()
         except BaseException:
@@ -181,8 +184,11 @@ class Agent:
             if not can_stop_in_order:
                 raise_if_stopped(self._connection.stop)
             self._beat()
-            readable, _, _ = select.select([stdout], [], [], BEAT_EVERY_S / 4)
-            if not readable:
+            watched = [stdout] if self.news is None else [stdout, self.news]
+            readable, _, _ = select.select(watched, [], [], BEAT_EVERY_S / 4)
+            if self.news in readable:
+                self._send("next-lines", os.read(self.news, _NEWS_BYTES))
+            if stdout not in readable:
                 if self._silence_s() > SILENCE_S:
                     raise AgentSilent(
                         f"{self.address}: loadgo's agent has not answered for {SILENCE_S:.0f} s: the network is cut, "

@@ -13,7 +13,6 @@ weight  = 2
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +25,7 @@ from typing import Any
 from loadgo.errors import BadArgument, Mistake
 from loadgo.hosts.address import HERE_NAME, SSH_SCHEME, Address, ThisHost, parse_host
 from loadgo.notation.file_shapes import list_shape, number_shape, table_shape, text_shape
-from loadgo.notation.toml_text import parse_toml
+from loadgo.notation.toml_text import meant_instead, parse_toml
 
 MOST_HOSTS = 1000
 MOST_FLEET_BYTES = 1 << 20
@@ -147,9 +146,7 @@ def _host(text: str, number: int, entry: Mapping[str, Any], *, with_here: bool) 
     """The host of the entry with this number, from 0."""
     for key in entry:
         if key not in _HOST_KEYS:
-            similar = difflib.get_close_matches(key, _HOST_KEYS, n=1)
-            meant = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(_HOST_KEYS)}"
-            raise _mistake(text, number, key, f"{key} is not known; {meant}")
+            raise _mistake(text, number, key, f"{key} is not known; {meant_instead(key, _HOST_KEYS)}")
     is_here = with_here and entry.get("address") == HERE_NAME
     address = ThisHost() if is_here else _address(text, number, entry)
     name = entry.get("name", address.host)

@@ -10,9 +10,9 @@ import polars as pl
 
 from loadgo.documents.chart import ACCENT_COLOR, TIME_LABEL, Chart, chart_of, safe
 from loadgo.documents.quick_drawing import quick_drawing
-from loadgo.documents.signs import cut
 from loadgo.laboratory.history import History, HistorySeries
 from loadgo.laboratory.history_words import figure_words, size_words
+from loadgo.notation.figures import cut
 
 _HEIGHT_PX = 260
 _COLORS = {"worse": "#c2410c", "better": "#15803d", "neither": "#6b7280"}

@@ -22,7 +22,7 @@ from loadgo.laboratory.history_words import (
     warnings,
 )
 from loadgo.notation.figures import plain
-from loadgo.reporting.run_list import remarks_column
+from loadgo.reporting.lists.run_list import remarks_column
 from loadgo.stats.change_points import FEWEST_VALUES
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from loadgo.pairing.run_figures import CommandMeans, RunFigures
 from loadgo.pairing.variant import Variant
 from loadgo.records.runs import CAPACITY_FILE, EXPERIMENT_FILE, SWEEP_FILE
 from loadgo.running.load import Load
-from loadgo.sizing.json_keys import JSON_KEYS
-from loadgo.sizing.results import Capacity
+from loadgo.sizing.report.json_keys import JSON_KEYS
+from loadgo.sizing.search.results import Capacity
 from loadgo.sweeping.folder import read_identity, read_part
 from loadgo.sweeping.merge import grid_of_identity
 from loadgo.sweeping.results import Sweep

@@ -20,7 +20,7 @@ import polars as pl
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import USAGE_MEANS, Usage, usage_in
 from loadgo.records.fleets import HOST_COLUMN, HostOfRun, hosts_of_run, is_metering_of_hosts
-from loadgo.records.interactions import IS_UNANSWERED, IS_UNSEEN, span_in_waits
+from loadgo.records.interactions import IS_UNSEEN, RESPONSE_OR_INFINITE_NS, span_in_waits
 from loadgo.records.phases import Stretch
 from loadgo.records.tolerated import tolerated_losses
 from loadgo.stats.cluster_bootstrap import quantile_replicates
@@ -190,9 +190,7 @@ class _Compared:
     def of(rows: pl.DataFrame, stretch: Stretch, compared_hosts: Sequence[str]) -> _Compared:
         """The response times in `rows`, of which those of `compared_hosts` are compared."""
         rows = rows.filter(~IS_UNSEEN)
-        values = (
-            rows.select(pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
-        )
+        values = rows.select(RESPONSE_OR_INFINITE_NS).to_series().to_numpy()
         order = np.argsort(values, kind="stable")
         sent = rows["sent_ns"].to_numpy().astype(np.float64)
         waits = span_in_waits(rows, stretch.span_ns)

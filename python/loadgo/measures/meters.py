@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from loadgo.measures.queues import Queue, ReadyQueue, measures_of, queues_of, ready_of
-from loadgo.records.phases import Stretch
+from loadgo.records.phases import Stretch, lies_in
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -169,7 +169,7 @@ def event_totals(rows: pl.DataFrame) -> tuple[EventTotals, ...]:
         .group_by("name", maintain_order=True)
         .agg(
             pl.col("count").sum(),
-            *(_measured_sum(column) for column in ("errors", "faults", "cpu_ns", "wait_ns", "time_ns")),
+            *(measured_sum(column) for column in ("errors", "faults", "cpu_ns", "wait_ns", "time_ns")),
         )
     )
     quantiles = _quantiles(rows.filter(pl.col("bucket_ns").is_not_null()))
@@ -247,15 +247,14 @@ def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.Da
     """The rows whose span lies wholly in the stretch; all rows if the processors' time has no such span."""
     if frame.is_empty():
         return frame
-    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    inside = (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
     spans = frame if tables.time.is_empty() else tables.time
-    return frame if spans.filter(inside).is_empty() else frame.filter(inside)
+    return frame if spans.filter(lies_in(stretch)).is_empty() else frame.filter(lies_in(stretch))
 
 
-def _measured_sum(column: str) -> pl.Expr:
+def measured_sum(column: str | pl.Expr) -> pl.Expr:
     """The sum of the values that were measured; null without such a value."""
-    return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum()).alias(column)
+    values = pl.col(column) if isinstance(column, str) else column
+    return pl.when(values.count() > 0).then(values.sum())
 
 
 def _quantiles(buckets: pl.DataFrame) -> dict[str, dict[str, int]]:
@@ -278,7 +277,7 @@ def _mapping_totals(frame: pl.DataFrame) -> tuple[MappingTotals, ...]:
     sums = (
         (host_wide if len(host_wide) else frame)
         .group_by(pl.col("segment").cast(pl.String), maintain_order=True)
-        .agg(_measured_sum(name) for name in columns)
+        .agg(measured_sum(name) for name in columns)
     )
     faults = pl.sum_horizontal("faults_minor", "faults_major")
     ordered = sums.sort(pl.col("samples"), faults, descending=True, nulls_last=True, maintain_order=True)
@@ -321,11 +320,9 @@ def _meters_by_part(faults: pl.DataFrame, primitives: pl.DataFrame, by: Breakdow
 
 
 def _rows_by_owner(rows: pl.DataFrame, by: BreakdownColumn) -> dict[str, pl.DataFrame]:
-    """The rows of each command or user. Rows that are also divided by the other column are used only if all are."""
-    other = "user" if by == "command" else "command"
+    """The rows of each command or user. No meter writes sums beside rows that are divided by the other column, too."""
     owned = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
-    undivided = owned.filter(pl.col(other).is_null())
-    chosen = (undivided if len(undivided) else owned).with_columns(pl.col(by).cast(pl.String))
+    chosen = owned.with_columns(pl.col(by).cast(pl.String))
     return {str(whose): frame for (whose,), frame in chosen.group_by(by, maintain_order=True)}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loadgo.measures.other_work import OtherWork
 from loadgo.measures.run_warnings import RunFacts, facts_of_runs
 from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, unanswered_in_words
 from loadgo.notation.figures import counted, duration, number, share
@@ -99,8 +98,5 @@ def _lost(facts: Sequence[RunFacts]) -> str:
 def _quiet(facts: Sequence[RunFacts]) -> str:
     """The phrase that the hosts were quiet; empty where one was not, or where that is not known."""
     works = [run.other_work for run in facts if not is_simulated(run)]
-    return "the host was quiet" if works and all(map(_is_quiet, works)) else ""
-
-
-def _is_quiet(work: OtherWork | None) -> bool:
-    return work is not None and work.level == "quiet"
+    is_quiet = works and all(work is not None and work.level == "quiet" for work in works)
+    return "the host was quiet" if is_quiet else ""

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.measures.usage import outcomes_of
-from loadgo.records.interactions import IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, RESPONSE_NS
+from loadgo.records.interactions import IS_MEASURED, IS_UNSEEN, RESPONSE_NS, RESPONSE_OR_INFINITE_NS
 from loadgo.stats.quantiles import Quantile, response_quantile
 
 HEADLINE_PROBABILITY = 0.9
@@ -32,6 +32,6 @@ def headline_of(interactions: pl.DataFrame) -> Headline:
     steady = measured.filter(pl.col("phase").cast(pl.String) == "steady")
     rows = steady if len(steady) else measured
     seen = rows.filter(~IS_UNSEEN).with_columns(RESPONSE_NS)
-    responses = seen.select(pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns")))
+    responses = seen.select(RESPONSE_OR_INFINITE_NS)
     p90 = response_quantile(np.sort(responses.to_series().cast(pl.Float64).to_numpy()), HEADLINE_PROBABILITY)
     return Headline(p90, outcomes_of(rows).errors, len(rows))

@@ -45,8 +45,8 @@ from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import is_fleet_run
 from loadgo.records.interactions import (
     CLASS_SUMS,
-    IS_UNANSWERED,
     IS_UNSEEN,
+    RESPONSE_OR_INFINITE_NS,
     TimeByClass,
     classes_in,
     classes_of,
@@ -229,7 +229,7 @@ def _summarize_commands(load: _MeasuredLoad, *, intervals: bool) -> tuple[tuple[
     rows, stretch, tariff, holdings = load.rows, load.stretch, load.tariff, load.holdings
     seen = rows.filter(~IS_UNSEEN)
     users = np.unique(seen["user"].to_numpy(), return_inverse=True)[1].astype(np.int64)
-    values = seen.select(pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
+    values = seen.select(RESPONSE_OR_INFINITE_NS).to_series().to_numpy()
     waits = span_in_waits(rows, stretch.span_ns)
     stretches = _stretch_indices(seen, stretch_count(len(seen), waits))
     sample = Sample.resampled(values, users, stretches, judged=intervals and not too_short(1, waits))
@@ -314,6 +314,11 @@ def _notes(
         )
     if unknown_waits:
         notes.append(unknown_waits)
+    if usage.get("delays_switched_off"):
+        notes.append(
+            "Waits for paging and for I/O are too small: somebody switched the kernel's delay accounting off during "
+            "the run, such as a loadgo in another container. `sysctl kernel.task_delayacct=1` keeps it on."
+        )
     if total is None and not is_fleet:
         notes.append("The processors' time was not measured.")
     notes.extend(str(note) for note in usage.get("notes", []))

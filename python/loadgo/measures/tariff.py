@@ -6,7 +6,6 @@ as an assumption.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import price_of
 from loadgo.notation.file_shapes import FLAG_SHAPE, any_shape, map_shape, number_shape, table_shape, text_shape
-from loadgo.notation.toml_text import toml_table
+from loadgo.notation.toml_text import meant_instead, toml_table
 
 PRICE_LABELS = {
     "cpu_hour": "a CPU hour",
@@ -263,9 +262,7 @@ def _parse_tariff(name: str, document: Mapping[str, Any], shift: str, text: str)
 def _check_keys(document: Mapping[str, Any], keys: tuple[str, ...], text: str) -> None:
     for key in document:
         if key not in keys:
-            similar = difflib.get_close_matches(key, keys, n=1)
-            meant = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(keys)}"
-            raise _mistake_at(text, key, f"{key} is no key of a tariff; {meant}")
+            raise _mistake_at(text, key, f"{key} is no key of a tariff; {meant_instead(key, keys)}")
 
 
 def _parse_price(value: object, key: str, text: str) -> float:

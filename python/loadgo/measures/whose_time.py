@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from loadgo.measures.meters import measured_sum
 from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.records.interactions import CPU_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in
@@ -60,7 +61,7 @@ def whose_time_of(tables: Tables, stretch: Stretch) -> WhoseTime:
 def _sum_by(rows: pl.DataFrame, by: str) -> pl.DataFrame:
     """Sums of `rows` by the column `by`, as the columns name, cpu and ready."""
     return rows.group_by(pl.col(by).cast(pl.String).alias("name"), maintain_order=True).agg(
-        _measured_sum("cpu_ns").alias("cpu"), _measured_sum("ready_wait_ns").alias("ready")
+        measured_sum("cpu_ns").alias("cpu"), measured_sum("ready_wait_ns").alias("ready")
     )
 
 
@@ -70,22 +71,16 @@ def _interaction_use(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     if int(tables.conditions.get("usage", {}).get("every", 1)) > 1:
         rows = rows.clear()
     return rows.group_by(pl.col("user").cast(pl.String).alias("name"), maintain_order=True).agg(
-        _measured_sum(CPU_NS).alias("cpu"),
-        _measured_sum("ready_wait_ns").alias("ready"),
-        _measured_sum("paging_wait_ns").alias("paging"),
-        _measured_sum("io_wait_ns").alias("io"),
+        measured_sum(CPU_NS).alias("cpu"),
+        measured_sum("ready_wait_ns").alias("ready"),
+        measured_sum("paging_wait_ns").alias("paging"),
+        measured_sum("io_wait_ns").alias("io"),
     )
 
 
 def _join_waits(metered: pl.DataFrame, from_interactions: pl.DataFrame) -> pl.DataFrame:
     """The use of each user: processor time and ready wait from the meters, other waits from the interactions."""
     return _sum_by(metered, "user").join(from_interactions.select("name", "paging", "io"), on="name", how="left")
-
-
-def _measured_sum(column: str | pl.Expr) -> pl.Expr:
-    """The sum of the values that were measured; null without such a value."""
-    values = pl.col(column) if isinstance(column, str) else column
-    return pl.when(values.count() > 0).then(values.sum())
 
 
 def _owner_times(rows: pl.DataFrame) -> tuple[OwnerTime, ...]:

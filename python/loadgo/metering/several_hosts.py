@@ -17,10 +17,10 @@ from loadgo.hosts.failures import AgentLost
 from loadgo.hosts.fleet import FleetHost, UserRange
 from loadgo.metering.several_hosts_folder import FleetRecords
 from loadgo.records.fleets import FLEET_FOLDER
-from loadgo.running.far_metering import FarMetering
-from loadgo.running.fleet_run_folder import EndedHost, tell_unplaced_hosts
-from loadgo.running.kept_connections import connection_for_run
-from loadgo.running.live_places import HostLoss, LivePlaces
+from loadgo.running.elsewhere.fleet_run_folder import EndedHost, tell_unplaced_hosts
+from loadgo.running.elsewhere.kept_connections import connection_for_run
+from loadgo.running.elsewhere.live_places import HostLoss, LivePlaces
+from loadgo.running.elsewhere.metering import FarMetering
 from loadgo.running.prepared import ReportProgress
 from loadgo.running.stopping import StopRequest, catch_stop_signals
 

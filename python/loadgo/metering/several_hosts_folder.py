@@ -15,8 +15,8 @@ from loadgo.notation.figures import duration
 from loadgo.records.fleet_streams import BEGINNING_KEY
 from loadgo.records.fleets import FLEET_FOLDER, FLEET_KIND, METER_TABLES
 from loadgo.records.tables import COLUMNS_BY_TABLE, RUN_FORMAT, read_table
-from loadgo.running.far_run_folder import write_run_toml, write_table
-from loadgo.running.fleet_run_folder import EndedHost, PlacedHost, placed_host, remove_placed
+from loadgo.running.elsewhere.fleet_run_folder import EndedHost, PlacedHost, placed_host, remove_placed
+from loadgo.running.elsewhere.run_folder import write_run_toml, write_table
 
 _SUMMED = ("processors", "memory_bytes")
 """Sizes of a host that add up to those of all."""

@@ -195,6 +195,11 @@ def plain(text: str) -> str:
     return "".join("�" if unicodedata.category(character) in unsafe else character for character in text)
 
 
+def cut(text: str, width: int) -> str:
+    """A text, or its beginning if it is longer than `width` characters."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def as_code(name: str) -> str:
     """A command, a program or a function within a sentence: in backticks, as everything that is typed.
 

@@ -41,9 +41,9 @@ def number_shape(least: float, most: float, *, above_least: bool = False) -> Sha
     return {"type": "number", **ends} | ({"exclusiveMinimum": True} if above_least else {})
 
 
-def list_shape(item: Shape, fewest: int = 1, most: int | None = None, *, unique: bool = False) -> Shape:
-    """A list of values."""
-    size = {"minItems": fewest} | ({} if most is None else {"maxItems": most})
+def list_shape(item: Shape, most: int | None = None, *, unique: bool = False) -> Shape:
+    """A list of one value or more."""
+    size = {"minItems": 1} | ({} if most is None else {"maxItems": most})
     return {"type": "array", "items": item, **size} | ({"uniqueItems": True} if unique else {})
 
 

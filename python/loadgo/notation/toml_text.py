@@ -1,10 +1,11 @@
-"""TOML of files that people write: parsed, with the place of what is no TOML."""
+"""TOML of files that people write: parsed, with the place of what is no TOML, and the keys that may be meant."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from typing import Any
 
 from loadgo.errors import Mistake
@@ -51,3 +52,9 @@ def place_of(text: str, *keys: str) -> tuple[int, int]:
                 place = (number, match.start(1) + 1)
                 break
     return place
+
+
+def meant_instead(name: str, known: Collection[str]) -> str:
+    """The remedy for an unknown `name`: the `known` name nearest to it, or all of them."""
+    similar = get_close_matches(name, list(known), n=1)
+    return f"did you mean {similar[0]}?" if similar else f"there are {', '.join(known)}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import pwd
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -13,17 +14,30 @@ from loadgo.errors import BadArgument, Refused
 from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_accounting
 from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import accounting_figures, log_figures
-from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.logs.readers import LOG_READERS, ORDERED_KINDS, THINK_KINDS
+from loadgo.observation.logs.atuin_history import read_atuin
+from loadgo.observation.logs.audit_log import read_audit_log
+from loadgo.observation.logs.history_log import read_history_log
+from loadgo.observation.logs.log_read import LoggedSession, LogRead
 from loadgo.observation.logs.sudo_logs import read_sudo_logs
+from loadgo.observation.logs.tlog_messages import read_tlog
 from loadgo.observation.material import ChosenPeople, Material, ObservedPeople
-from loadgo.observation.people import chosen_sessions
 from loadgo.observation.program_names import NamesKept, name_keeper
 from loadgo.observation.results import SourceRead
 from loadgo.observation.sessions import CommandUse, ObservedSession, SessionsFound, find_sessions
-from loadgo.observation.source_files import opened_folder, opened_source
+from loadgo.observation.source_files import SourceFile, SourceKind, opened_folder, opened_source
 from loadgo.observation.think_times import think_times, typing_times
 
+LOG_READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
+    "shell history": read_history_log,
+    "tlog recording": read_tlog,
+    "audit log": read_audit_log,
+    "atuin history": read_atuin,
+}
+"""The reader of each kind of log that is one file."""
+THINK_KINDS: tuple[SourceKind, ...] = ("shell history", "atuin history", "tlog recording", "sudo I/O log")
+"""The kinds of logs that have think times."""
+ORDERED_KINDS: tuple[SourceKind, ...] = THINK_KINDS
+"""The kinds of logs that have lines in the order in which they were typed. Of a pipeline, auditd has each stage."""
 _ROUNDED_STEPS = 2
 """Accounting rounds user and system time of each process down, to a step each."""
 
@@ -153,11 +167,37 @@ def _sessions_of_logs(
     keep_name = name_keeper(names)
     numbers: dict[object, int] = {}
     sessions = []
-    for session in chosen_sessions(logs, users, without_users):
+    for session in _chosen_sessions(logs, users, without_users):
         person = numbers.setdefault(session.person, len(numbers))
         uses = tuple(CommandUse(keep_name(command.name), elapsed_ns=command.elapsed_ns) for command in session.commands)
         sessions.append(ObservedSession(person, session.began_ns // 10**9, session.ended_ns // 10**9, uses))
     return _Observed(tuple(sessions), tuple(note for log in logs for note in log.notes))
+
+
+def _chosen_sessions(
+    logs: Sequence[LogRead], users: Sequence[str | int], without_users: Sequence[str | int]
+) -> Iterator[LoggedSession]:
+    """The sessions of the people in `users`, or of all if it is empty, but of none in `without_users`."""
+    nameless = next((log.kind for log in logs if not log.has_people), None)
+    if nameless and (users or without_users):
+        raise BadArgument("a history has no names of users: name the histories of the people you want").about("users")
+    wanted, unwanted = (frozenset(_names_and_numbers(listed)) for listed in (users, without_users))
+    for log in logs:
+        for session in log.sessions:
+            if (not wanted or session.person in wanted) and session.person not in unwanted:
+                yield session
+
+
+def _names_and_numbers(users: Sequence[str | int]) -> Iterator[str]:
+    """Each name, and the number of the account with this name on this host; and the other way round."""
+    for user in users:
+        yield str(user)
+        try:
+            is_number = isinstance(user, int) or user.isdecimal()
+            account = pwd.getpwuid(int(user)) if is_number else pwd.getpwnam(str(user))
+        except (KeyError, ValueError, OverflowError):
+            continue
+        yield from (account.pw_name, str(account.pw_uid))
 
 
 def _nothing_left(read: _Records) -> str:

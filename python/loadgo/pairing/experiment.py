@@ -30,9 +30,9 @@ from loadgo.records.run_file import make_folder
 from loadgo.records.runs import EXPERIMENT_FILE
 from loadgo.running.bundled import find_script
 from loadgo.running.day_arrivals import day_rates
+from loadgo.running.elsewhere.kept_connections import keep_connections
 from loadgo.running.folders import failed_runs_named, new_folder
 from loadgo.running.host import limit_warnings
-from loadgo.running.kept_connections import keep_connections
 from loadgo.running.load import Load, LoadKeywords, Metering, with_keywords
 from loadgo.running.prepared import (
     THIS_HOST,

@@ -19,8 +19,6 @@ from loadgo.stats.resample import Interval
 
 DEFAULT_MOST_PAIRS = 30
 """The largest number of pairs by default."""
-MOST_FORECAST_PAIRS = 1000
-"""The largest number of pairs in a forecast; for a margin that needs more, there is none."""
 
 Letter = Literal["A", "B"]
 Verdict = Literal["better", "worse", "no difference", "cannot tell"]
@@ -125,7 +123,7 @@ class Change:
         if len(self.logs) < FEWEST_OBSERVATIONS:
             return None
         deviation = self.mean.error * math.sqrt(len(self.logs))
-        needed = observations_needed(deviation, math.log1p(self.margin), MOST_FORECAST_PAIRS)
+        needed = observations_needed(deviation, math.log1p(self.margin))
         return None if needed is None else max(1, needed - len(self.logs))
 
 

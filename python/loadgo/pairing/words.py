@@ -13,11 +13,11 @@ from loadgo.measures.trust import Evidence, effect_on, trust_in_words
 from loadgo.notation.figures import NOT_MEASURED, as_code, counted, duration, in_words, people, rate, share
 from loadgo.notation.margin import margin_in_words
 from loadgo.notation.measures import name_of
-from loadgo.pairing.results import MOST_FORECAST_PAIRS, Change, Experiment, Pair
+from loadgo.pairing.results import Change, Experiment, Pair
 from loadgo.pairing.run_figures import RunFigures, common_commands
 from loadgo.running.prepared import is_host
 from loadgo.stats.adjusted_mean import FEWEST_ADJUSTED_VALUES
-from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS
+from loadgo.stats.repeated_interval import FEWEST_OBSERVATIONS, MOST_FORECAST_PAIRS
 
 
 def answer(experiment: Experiment) -> str:

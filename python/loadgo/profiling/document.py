@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.short_names import short_name
-from loadgo.documents.signs import cut
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import as_code, counted, in_words, seconds, share
+from loadgo.notation.figures import as_code, counted, cut, in_words, seconds, share
 from loadgo.profiling.profile import CALLERLESS_SHARE, KERNEL_SEGMENT, UNKNOWN_SEGMENT, Frame, Profile, Segment, Stack
 from loadgo.profiling.summary import FunctionSamples, ProfileSummary, function_samples, summary_of
 

@@ -68,9 +68,7 @@ def _name_entry(name: CallName, segments: list[str]) -> dict[str, Any]:
 
 def _heading(profile: Profile) -> str:
     """The heading of the picture: where many samples have no caller, it is no call tree."""
-    samples = sum(stack.samples for stack in profile.stacks)
-    without_caller = sum(stack.samples for stack in profile.stacks if len(stack.frames) == 1)
-    is_tree = without_caller < CALLERLESS_SHARE * samples
+    is_tree = profile.callerless < CALLERLESS_SHARE * sum(stack.samples for stack in profile.stacks)
     return "Flame graph" if is_tree else "Flame graph, with the callers as far as they are known"
 
 
@@ -78,8 +76,7 @@ def _caption(profile: Profile, trees: tuple[CallTree, ...]) -> str:
     """How the picture is read, and what it does not have."""
     if not trees:
         return ""
-    samples = sum(stack.samples for stack in profile.stacks)
-    without_caller = sum(stack.samples for stack in profile.stacks if len(stack.frames) == 1)
+    samples, without_caller = sum(stack.samples for stack in profile.stacks), profile.callerless
     sentences = ["Callers stand above the functions that they called; a box is as wide as its samples."]
     if without_caller == samples:
         sentences.append("The stacks have no callers: each sample has its function alone.")

@@ -110,6 +110,11 @@ class Profile(Result, presented_by="loadgo.profiling.presentation:presentation")
     """The exit status of the command."""
 
     @property
+    def callerless(self) -> int:
+        """Number of samples whose function has no caller."""
+        return sum(stack.samples for stack in self.stacks if len(stack.frames) == 1)
+
+    @property
     def samples(self) -> int:
         """The number of samples."""
         return sum(segment.samples or 0 for segment in self.segments) or sum(stack.samples for stack in self.stacks)

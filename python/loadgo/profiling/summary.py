@@ -62,7 +62,7 @@ def summary_of(profile: Profile) -> ProfileSummary:
         kernel_measured=not any(note.startswith(KERNEL_LEFT_OUT_NOTE) for note in profile.notes),
         unnamed=sum(stack.samples for stack in unnamed if stack.frames[-1].segment != UNKNOWN_SEGMENT),
         unmapped=by_segment.get(UNKNOWN_SEGMENT, 0),
-        callerless=sum(stack.samples for stack in profile.stacks if len(stack.frames) == 1),
+        callerless=profile.callerless,
     )
 
 

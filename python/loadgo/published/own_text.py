@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from loadgo.errors import Mistake
-from loadgo.notation.toml_text import place_of
+from loadgo.notation.toml_text import meant_instead, place_of
 
 Kinds = Mapping[str, str]
 """The keys of a table, each with the kind of its value, as a word for people. Any kind is possible for an empty one."""
@@ -43,8 +42,7 @@ class OwnText:
         """Raises `Mistake` at the first key of `table` that is not known."""
         for key in table:
             if key not in known:
-                similar = difflib.get_close_matches(key, known, n=1)
-                meant = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(known)}"
+                meant = meant_instead(key, known)
                 raise self.mistake((*path, key), f"{key} is no key of {_place_name(path)}; {meant}")
 
     def check_number(self, path: Sequence[str], number: float | Decimal) -> None:

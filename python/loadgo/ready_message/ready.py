@@ -183,7 +183,7 @@ def _run_on(on: str, order: CommandOrder) -> tuple[str, MeteredRuns]:
         from loadgo.running.command_meter import run_command
 
         return HERE_NAME, run_command(order)
-    from loadgo.running.far_command import run_command_there
+    from loadgo.running.elsewhere.command import run_command_there
 
     return str(host), run_command_there(order, host)
 

@@ -127,6 +127,18 @@ def conditions_of(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, str]:
     return conditions
 
 
+def has_passes(run_toml: Mapping[str, Any]) -> bool:
+    """Whether each user typed a number of passes: the load had neither a length nor an end by a condition."""
+    load = run_toml.get("load", {})
+    return "duration_s" not in load and "until" not in load
+
+
+def system_title(run_toml: Mapping[str, Any]) -> str:
+    """The name of a run's system in reports: its title, else its host's name, else its own; may be empty."""
+    system = run_toml.get("system", {})
+    return str(system.get("title") or system.get("hostname") or system.get("name", ""))
+
+
 def _without_hosts(section: Mapping[str, Any]) -> Mapping[str, Any]:
     """The section `system` of a run on several hosts without these; any other section as it is."""
     is_fleet = section.get("kind") == FLEET_KIND

@@ -17,9 +17,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.records.drivers import DRIVEN_TABLES, DRIVER_COLUMN, DriverOfRun
+from loadgo.records.run_file import LAST_INSTANT_NS
 
-LAST_INSTANT_NS = 1 << 62
-"""After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
 _PHASES = ("warm-up", "steady", "ramp-down")
 _ROW_INSTANTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "interactions": ("sent_ns", ("planned_ns", "sent_ns", "first_output_ns", "ready_ns")),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.records.conditions import has_passes
 from loadgo.records.interactions import IS_ANSWERED, RESPONSE_NS, USAGE_COLUMNS
 from loadgo.records.tables import with_columns
 
@@ -50,7 +51,7 @@ def with_missing(tables: Tables) -> tuple[pl.DataFrame, tuple[ExtrapolatedUser, 
     interactions = tables.interactions
     load = tables.conditions.get("load", {})
     dead_users = _dead_users(tables)
-    if not dead_users or "duration_s" in load or "until" in load or load.get("model", "closed") != "closed":
+    if not dead_users or not has_passes(tables.conditions) or load.get("model", "closed") != "closed":
         return interactions, ()
     place_means = _place_means(interactions.filter(~pl.col("user").is_in(dead_users) & IS_ANSWERED))
     added_frames: list[pl.DataFrame] = []

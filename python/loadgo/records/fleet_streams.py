@@ -18,7 +18,7 @@ from loadgo import _loadgo
 from loadgo.errors import BadRun
 from loadgo.records.fleets import FLEET_FOLDER, HOST_COLUMN, HostOfRun, hosts_of_run, is_fleet_run, is_metering_of_hosts
 from loadgo.records.host_places import PLACE_FILE, HostPlace, has_controller, read_place
-from loadgo.records.run_file import come_by_now_ns, start_in
+from loadgo.records.run_file import LAST_INSTANT_NS, come_by_now_ns, start_in
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.records.tables import COLUMNS_BY_TABLE, read_batches, read_table, with_columns
 
@@ -31,8 +31,6 @@ _DRIVER = "driver"
 """A holder or process that an agent does not have."""
 _LONGEST_WAIT_NS = 3_000_000_000
 """Longest time for which rows wait for those of a slower host."""
-_LAST_INSTANT_NS = 1 << 62
-"""The last instant that is taken from another host, after 146 years. Later ones do not fit into signed 64 bits."""
 BEGINNING_KEY = "records_begin_s"
 """The key of a host in `run.toml` with the beginning of its own records on the metering's clock, in seconds."""
 
@@ -201,7 +199,7 @@ def _place_in(host: HostOfRun, conditions: Mapping[str, Any]) -> HostPlace | Non
 
 def _placed(rows: pl.DataFrame, begins_ns: int) -> pl.DataFrame:
     """A host's rows on the common clock, without those that began before it."""
-    rows = rows.filter(pl.col("at_ns") <= _LAST_INSTANT_NS, pl.col("span_ns") <= _LAST_INSTANT_NS)
+    rows = rows.filter(pl.col("at_ns") <= LAST_INSTANT_NS, pl.col("span_ns") <= LAST_INSTANT_NS)
     at_ns = pl.col("at_ns").cast(pl.Int64) + begins_ns
     rows = rows.filter(at_ns >= pl.col("span_ns").cast(pl.Int64))
     return rows.with_columns(at_ns.cast(pl.UInt64).alias("at_ns"))

@@ -42,6 +42,8 @@ RESPONSE_NS = (_ns("ready_ns") - _ns("sent_ns")).alias("response_ns")
 """Time from the sending to the prompt; null if no prompt came."""
 IS_UNANSWERED = pl.col("response_ns").is_null() | pl.col("outcome").cast(pl.String).is_in(["timeout", "died"])
 """Whether a line of `with_classes` had no answer: it timed out, or its session died before."""
+RESPONSE_OR_INFINITE_NS = pl.when(IS_UNANSWERED).then(float("inf")).otherwise(pl.col("response_ns"))
+"""The response time of a line of `with_classes`; infinite for a line without an answer."""
 LATENESS_NS = (_ns("sent_ns") - _ns("planned_ns")).clip(0).alias("lateness_ns")
 """Time between the instant when the line was due and its sending."""
 PROMPTED_NS = _ns("sent_ns") - _ns("typing_ns") - _ns("think_ns")

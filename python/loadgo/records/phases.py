@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from loadgo.errors import BadArgument
 from loadgo.records.interactions import IS_MEASURED, lazy_with_classes
@@ -47,6 +48,12 @@ class Stretch:
     def span_ns(self) -> int:
         """The length of the stretch in nanoseconds."""
         return self.end_ns - self.start_ns
+
+    def indices_of(self, at_ns: pl.Series, count: int) -> NDArray[np.int64]:
+        """The index of the part that has each instant, of `count` parts of equal length."""
+        position = (at_ns.cast(pl.Float64).to_numpy() - self.start_ns) / max(self.span_ns, 1)
+        indices: NDArray[np.int64] = np.clip(position * count, 0, count - 1).astype(np.int64)
+        return indices
 
     @property
     def per_second(self) -> float | None:
@@ -125,9 +132,14 @@ def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
     """The spans of `time` or `processes` that lie wholly in the stretch; all spans if none does."""
     if frame.is_empty():
         return frame
-    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    inside = frame.filter((begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
+    inside = frame.filter(lies_in(stretch))
     return inside if len(inside) else frame
+
+
+def lies_in(stretch: Stretch) -> pl.Expr:
+    """Whether a row's span lies wholly in the stretch."""
+    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
+    return (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
 
 
 def _counts(interactions: pl.DataFrame) -> dict[str, int]:

@@ -12,12 +12,9 @@ import polars as pl
 from loadgo.documents.as_csv import safe_polars_csv
 from loadgo.documents.as_json import JSON_FORMAT
 from loadgo.errors import BadQuery
-from loadgo.records.runs import LAST_RUN_NAME
+from loadgo.records.runs import LAST_RUN_NAME, RunSpec
 from loadgo.records.statement import check_statement
 from loadgo.records.tables import COLUMNS_BY_TABLE, Tables, tables
-
-RunSpec = str | PathLike[str]
-"""A run, as `loadgo.tables` takes it."""
 
 
 def query(sql: str, run: RunSpec | Sequence[RunSpec] = LAST_RUN_NAME, *, allow_files: bool = False) -> pl.DataFrame:

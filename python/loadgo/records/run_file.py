@@ -18,6 +18,9 @@ MOST_DESCRIPTION_BYTES = 4_000_000
 _MOST_AHEAD_NS = 10_000_000_000
 """Largest time by which a row may be later than now: the clock of the date may have been set since the run began."""
 
+LAST_INSTANT_NS = 1 << 62
+"""After 146 years. What another host sends need not be true, and later instants do not fit into signed 64 bits."""
+
 SHARING_VARIABLE = "LOADGO_SHARE"
 """The environment variable by which other users may read the folders that this process and its children make."""
 
@@ -61,6 +64,13 @@ def come_by_now_ns(started: datetime | None) -> int | None:
     """
     elapsed_s = -1.0 if started is None else time.time() - started.timestamp()
     return round(elapsed_s * 1e9) + _MOST_AHEAD_NS if elapsed_s >= 0 else None
+
+
+def check_regular(*paths: Path) -> None:
+    """Raises `BadRun` for a path at which there is something that is no regular file."""
+    for path in paths:
+        if path.exists() and not path.is_file():
+            raise BadRun(f"{path} is not a regular file: take it from a copy")
 
 
 def check_path(path: Path) -> Path:

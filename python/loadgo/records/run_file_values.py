@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from loadgo.errors import BadArgument
+from loadgo.notation.figures import cut
 
 MOST_COUNT = 2.0**63
 """No count, time or size of a run is as large."""
@@ -70,7 +71,7 @@ _KINDS: Mapping[str, str] = {
             system.name system.hostname system.kernel system.distribution system.architecture system.processor
             system.login system.title system.source system.discipline limit.swap usage.cpu usage.faults usage.waits
             usage.split meters.tier driver.scheduling driver.proof""",
-        "true or false": "finished",
+        "true or false": "finished usage.delays_switched_off",
         "a number from 0": """wall_s load.arrivals_per_second load.duration_s system.speed conditions.virtual_s
             conditions.computed_s limit.cpus limit_each.cpus meters.calibration.switch_ns""",
         "a whole number from 0": """load.users load.passes load.seed system.processors system.memory_bytes
@@ -95,16 +96,20 @@ def check_values(run_toml: Mapping[str, Any]) -> None:
     """Raises `ValueError` with the first value of another kind, and what it must be."""
     for key, value in _present(run_toml):
         if not _CHECKS[_KINDS[key]](value):
-            shown = repr(value)
-            shown = shown if len(shown) <= _SHOWN_CHARS else f"{shown[: _SHOWN_CHARS - 1]}…"
-            raise BadArgument(f"`{key}` must be {_KINDS[key]}, not {shown}")
+            raise BadArgument(f"`{key}` must be {_KINDS[key]}, not {cut(repr(value), _SHOWN_CHARS)}")
 
 
 def _present(run_toml: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
     """The values that are checked and present, sections before their values."""
     for key in sorted(_KINDS, key=lambda key: key.count(".")):
-        node: Any = run_toml
-        for part in key.split("."):
-            node = node.get(part) if isinstance(node, dict) else None
-        if node is not None:
-            yield key, node
+        value = value_at(run_toml, key)
+        if value is not None:
+            yield key, value
+
+
+def value_at(run_toml: Mapping[str, Any], key: str) -> Any:
+    """The value of a dotted key; None if `run.toml` does not have it."""
+    value: Any = run_toml
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -7,6 +7,7 @@ An id begins with the date.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -18,9 +19,12 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadRun, LoadgoError
 from loadgo.notation.figures import counted
 from loadgo.records.run_file import RUN_FILE as RUN_FILE
-from loadgo.records.run_file import check_path, read_run_file, start_in, utf8_text
+from loadgo.records.run_file import check_path, check_regular, read_run_file, start_in, utf8_text
 from loadgo.records.run_file_values import check_values
 from loadgo.records.streams import whole_part
+
+RunSpec = str | os.PathLike[str]
+"""A run, as `loadgo.tables` takes it."""
 
 LAST_RUN_NAME = "last"
 CAPACITY_FILE = "capacity.json"
@@ -59,7 +63,7 @@ class RecordedRun(Result, presented_by="loadgo.reporting.presentation:recorded_p
         return str(self.folder)
 
 
-class RunList(Result, list[RecordedRun], presented_by="loadgo.reporting.run_list:run_presentation"):
+class RunList(Result, list[RecordedRun], presented_by="loadgo.reporting.lists.run_list:run_presentation"):
     """A list of recorded runs."""
 
     def _line(self) -> str:
@@ -87,6 +91,12 @@ def runs(folder: str | os.PathLike[str] | None = None) -> RunList:
         too, with the outcome `unreadable`.
     """
     return RunList(read_run(run) for run in _folders(Path(folder) if folder else runs_folder()))
+
+
+def run_names(spec: RunSpec | Sequence[RunSpec]) -> list[str]:
+    """The name of each run in `spec`: a run, or several in a sequence or with commas between."""
+    texts = [os.fspath(spec)] if isinstance(spec, str | os.PathLike) else [os.fspath(run) for run in spec]
+    return [name for text in texts for name in text.split(",") if name]
 
 
 def find_run(run: str | os.PathLike[str] = LAST_RUN_NAME) -> Path:
@@ -174,9 +184,7 @@ def outcome_in(run_toml: dict[str, Any], *, is_written: bool) -> str:
 def _interaction_count(folder: Path) -> int:
     """Number of interactions in the run. Of a Parquet file only the footer is read."""
     parquet, stream = folder / "interactions.parquet", folder / "interactions.arrows"
-    for path in (parquet, stream):
-        if path.exists() and not path.is_file():
-            raise BadRun(f"{path} is not a regular file: take it from a copy")
+    check_regular(parquet, stream)
     if not parquet.exists():
         return whole_part(stream).rows if stream.exists() else 0
     import polars as pl

@@ -23,7 +23,7 @@ from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_h
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.manifest import damage_of, gone_losses
 from loadgo.records.prediction import Prediction, read_prediction
-from loadgo.records.run_file import RUN_FILE, check_path, read_run_file
+from loadgo.records.run_file import RUN_FILE, check_path, check_regular, read_run_file
 from loadgo.records.run_file_values import check_values
 from loadgo.records.runs import FAR_FOLDER, LAST_RUN_NAME, find_run, outcome_in
 from loadgo.records.streams import whole_part
@@ -353,9 +353,7 @@ def _scan(folder: Path, name: str) -> pl.LazyFrame | None:
 
     Reads Parquet before the stream: a run that is just ending has both for a moment, then Parquet alone."""
     parquet, stream = _files(folder, name)
-    for path in (parquet, stream):
-        if path.exists() and not path.is_file():
-            raise BadRun(f"{path} is not a regular file: take it from a copy")
+    check_regular(parquet, stream)
     if not parquet.exists() and stream.exists():
         try:
             frame = read_stream(stream)

@@ -11,7 +11,7 @@ from loadgo.documents.as_csv import csv_lines, safe_cell, safe_polars_csv
 from loadgo.documents.as_json import members_of
 from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import CommandSummary, Summary
-from loadgo.reporting.chart_frames import chart_data_of
+from loadgo.reporting.charts.chart_frames import chart_data_of
 from loadgo.stats.quantiles import REPORTED_QUANTILES
 
 if TYPE_CHECKING:

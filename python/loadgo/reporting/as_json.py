@@ -8,7 +8,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.measures.json_keys import JSON_KEYS
 from loadgo.measures.summary import Summary
 from loadgo.measures.vocabulary import in_words_of
-from loadgo.reporting.chart_frames import chart_data_of
+from loadgo.reporting.charts.chart_frames import chart_data_of
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.view import View
 from loadgo.reporting.words import warnings

@@ -37,7 +37,7 @@ def report_document(
     tables = short_tables(summary, choices, report_tables(summary, choices, pictures), len(warnings))
 
     def charts() -> list[Chart]:
-        from loadgo.reporting import charts
+        from loadgo.reporting.charts import charts
 
         return charts.charts(summary, measured) if measured is not None and tables else []
 

@@ -13,7 +13,7 @@ from loadgo.documents.signs import line, shade
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import duration, joined, number
-from loadgo.reporting.meter_chart_data import fault_times, lengths_over_time
+from loadgo.reporting.charts.meter_chart_data import fault_times, lengths_over_time
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables

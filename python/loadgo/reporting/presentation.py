@@ -78,7 +78,7 @@ def _presentation(
         return str(render(summary(), measured(), "text", view=view, width=width, color=color, run=str(folder)))
 
     def chart(name: str | None) -> Chart:
-        from loadgo.reporting.charts import chart
+        from loadgo.reporting.charts.charts import chart
 
         return chart(name, summary(), measured())
 

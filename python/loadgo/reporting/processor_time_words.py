@@ -331,16 +331,12 @@ def breakdown_not_metered(summary: Summary) -> str:
     by = summary.meters.by
     if by is None or summary.meters.parts:
         return ""
-    if is_on_other_hosts(summary) and by == "command":
-        return (
-            "Faults and system calls by command are counted in a run on the host itself: the meters there count while "
-            "a line runs, and which line that is, the driver alone knows."
-        )
     has_kernel_meters = "idle by cause" in summary.run.meters.get("exact", ())
     if is_on_other_hosts(summary) and not summary.hosts and not has_kernel_meters:
+        known = " The processor time of each user is known." if by == "user" else ""
         return (
-            "Faults and system calls by user are counted by the kernel's meters, which that account may not have: use "
-            "ssh://root@HOST or `--sudo`, with `--meters exact`. The processor time of each user is known."
+            f"Faults and system calls by {by} are counted by the kernel's meters, which that account may not have: use "
+            f"ssh://root@HOST or `--sudo`, with `--meters exact`.{known}"
         )
     is_exact = simulated(summary) or summary.run.meters.get("tier") == "exact"
     remedy = "" if is_exact else " Only the exact meters do: run it again with `--meters exact`."

@@ -166,7 +166,7 @@ def render(
 def _picture(summary: Summary, measured: Tables, format: str, name: str | None) -> str | bytes:
     """A chart by itself, under its run's warnings. The drawing library is imported here only: that takes a second."""
     from loadgo.documents.chart import png, svg
-    from loadgo.reporting.charts import chart
+    from loadgo.reporting.charts.charts import chart
 
     named_chart = chart(name, summary, measured)
     warnings = words.warnings(summary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from loadgo.documents.table import Table
 from loadgo.measures.summary import Summary
@@ -41,9 +41,6 @@ _MOST_FACTS = 3
 _TABLES_OF_TOP = ("processes", "interrupts", "segments", "functions", "system-calls", "users")
 """Tables whose length `--top` sets."""
 _TABLES_OF_BY = ("faults-by", "system-calls-by", "faults-of-command", "system-calls-of-command")
-
-_SHOWN_QUANTILES = ("p50", "p90", "p99")
-"""The quantiles in the table of responses."""
 
 Note = tuple[str, str]
 """A label and a line."""
@@ -126,23 +123,24 @@ def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None
 def _slowest_hosts(summary: Summary, table: Table, most: int) -> Table | None:
     """The rows of the hosts that were lost, and of those with the longest p90."""
     rows = summary.hosts
-    if len(rows) <= most:
-        return None
     slowest_first = sorted(range(len(rows)), key=lambda row: (rows[row].lost is None, -_slowness(rows[row].response)))
-    left_out = len(rows) - most
-    foot = f"{left_out} of {len(rows)} hosts {_are(left_out)} left out: those with the shortest p90."
-    return table.with_rows(slowest_first[:most], foot)
+    return _first_rows(table, slowest_first, most, "hosts", "those with the shortest p90")
 
 
 def _latest_drivers(summary: Summary, table: Table, most: int) -> Table | None:
     """The rows of the drivers that were lost, and of those that were late most."""
     rows = summary.drivers
-    if len(rows) <= most:
-        return None
     latest_first = sorted(range(len(rows)), key=lambda row: (rows[row].lost is None, -(rows[row].lateness_p99_ns or 0)))
-    left_out = len(rows) - most
-    foot = f"{left_out} of {len(rows)} drivers {_are(left_out)} left out: those that were late least."
-    return table.with_rows(latest_first[:most], foot)
+    return _first_rows(table, latest_first, most, "drivers", "those that were late least")
+
+
+def _first_rows(table: Table, order: Sequence[int], most: int, kind: str, others: str) -> Table | None:
+    """The `most` rows that are first in `order`, and below them which `others` are left out; None if there are none."""
+    if len(order) <= most:
+        return None
+    left_out = len(order) - most
+    foot = f"{left_out} of {len(order)} {kind} {_are(left_out)} left out: {others}."
+    return table.with_rows(order[:most], foot)
 
 
 def _are(count: int) -> str:
@@ -160,12 +158,8 @@ def _slowness(response: Response) -> float:
 def _largest_categories(summary: Summary, table: Table, most: int) -> Table | None:
     assert summary.total_time is not None
     times = [row.time_ns for row in summary.total_time.categories]
-    if len(times) <= most:
-        return None
     largest_first = sorted(range(len(times)), key=lambda row: -times[row])
-    left_out = len(times) - most
-    foot = f"{left_out} of {len(times)} categories {_are(left_out)} left out: the smallest."
-    return table.with_rows(largest_first[:most], foot)
+    return _first_rows(table, largest_first, most, "categories", "the smallest")
 
 
 def _first_predictions(table: Table, most: int) -> Table | None:

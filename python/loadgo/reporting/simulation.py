@@ -12,7 +12,7 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Document
 from loadgo.documents.table import Column, Table
 from loadgo.measures.trust import A_MODEL, WIDE_SHARE, Evidence, trust_in_words
-from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, digits, number, people, seconds
+from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, cut, digits, number, people, seconds
 from loadgo.notation.terms import category_name, category_term
 from loadgo.running.json_keys import JSON_KEYS
 from loadgo.running.simulation import ClassResponses, LittleAudit, SimulatedFigure, Simulation
@@ -51,7 +51,7 @@ def simulation_document(simulation: Simulation) -> Document:
         answer=simulation_answer(simulation),
         trust=simulation_trust(simulation, is_warned=bool(warnings)),
         warnings=warnings,
-        about=(title if len(title) <= _MOST_TITLE_CHARS else f"{title[: _MOST_TITLE_CHARS - 1]}…", _about(simulation)),
+        about=(cut(title, _MOST_TITLE_CHARS), _about(simulation)),
         sections=(_interactions(simulation), _stations(simulation), *_time(simulation)),
         notes=(("present", _PRESENT_MEANING), *(("Laws", line) for line in _laws(simulation))),
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import get_args
 
-from loadgo.notation.figures import digits, in_words
+from loadgo.notation.figures import cut, digits, in_words
 from loadgo.published.document import CauseKind, Figure
 from loadgo.reproduction.own_words import NO_MODEL_SENTENCE, own_answer
 from loadgo.reproduction.reproduce import (
@@ -135,7 +135,7 @@ def figure_name(label: str, table: str = "") -> str:
         row = f"{table.replace('-', ' ')} row {row}"
     name = row.replace(",", "").rstrip(" :")
     name = f"{name[:1].lower()}{name[1:]}" if name[1:2].islower() else name
-    name = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
+    name = cut(name, _NAME_CHARS)
     return f"{name} ({column})" if column else name
 
 

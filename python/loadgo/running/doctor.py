@@ -52,7 +52,7 @@ _FIFO = "SCHED_FIFO"
 """The scheduling that is a remedy for late timers, and an ability of its own."""
 
 
-class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.ability_list:ability_presentation"):
+class AbilityList(Result, list[Ability], presented_by="loadgo.reporting.lists.ability_list:ability_presentation"):
     """A list of a host's abilities. No remedy in it is an ability that the same host has already."""
 
     def __init__(

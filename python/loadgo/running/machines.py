@@ -29,7 +29,7 @@ class Machine:
     commands: tuple[str, ...]
 
 
-class MachineList(Result, list[Machine], presented_by="loadgo.reporting.lists:machine_presentation"):
+class MachineList(Result, list[Machine], presented_by="loadgo.reporting.lists.lists:machine_presentation"):
     """A list of simulated machines."""
 
     def _line(self) -> str:

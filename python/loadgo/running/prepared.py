@@ -18,7 +18,7 @@ from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import check_types
 
 if TYPE_CHECKING:
-    from loadgo.running.other_host import UsersDrivers
+    from loadgo.running.elsewhere.other_host import UsersDrivers
 
 THIS_HOST = "here"
 """The name of this host as a system."""
@@ -146,7 +146,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
 
 def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
     """Checks a script and another host as the system `on`, without a log-in. Raises what `prepare_run` raises."""
-    from loadgo.running.other_host import OtherHostDriver
+    from loadgo.running.elsewhere.other_host import OtherHostDriver
 
     address = parse_host(on)
     assert address is not None, "it has ssh's scheme"
@@ -158,7 +158,7 @@ def prepare_other_host(source: Source, on: str, settings: RunSettings, *, sudo: 
 
 def prepare_fleet(source: Source, on: str, settings: RunSettings, *, sudo: bool) -> PreparedRun:
     """Checks a script and a list of hosts as the system `on`, without a log-in. Raises what `prepare_run` raises."""
-    from loadgo.running.fleet import FleetDriver
+    from loadgo.running.elsewhere.fleet import FleetDriver
 
     hosts = read_fleet(on)
     drivers = _drivers(settings, hosts=len(hosts))
@@ -170,7 +170,7 @@ def prepare_fleet(source: Source, on: str, settings: RunSettings, *, sudo: bool)
 
 def _drivers(settings: RunSettings, *, hosts: int) -> UsersDrivers:
     """The drivers of the users of a run on so many other hosts. Raises `BadArgument` for a wrong `without_lost`."""
-    from loadgo.running.other_host import DriverHere
+    from loadgo.running.elsewhere.other_host import DriverHere
 
     driving = parse_driver_hosts(settings.driven_from) if settings.driven_from else ()
     most = hosts - 1 + max(0, len(driving) - 1)
@@ -182,14 +182,14 @@ def _drivers(settings: RunSettings, *, hosts: int) -> UsersDrivers:
         ).about("without_lost")
     if not driving:
         return DriverHere(run_host)
-    from loadgo.running.drivers_elsewhere import DriversElsewhere
+    from loadgo.running.elsewhere.drivers import DriversElsewhere
 
     return DriversElsewhere(driving, settings.without_lost)
 
 
 def _checked_for_ssh(source: Source, settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any], str | None]:
     """A script for users who log in to other hosts by ssh, the options of its run, and the tier of meters there."""
-    from loadgo.running.other_host import MOST_STARTING_SESSIONS, check_script
+    from loadgo.running.elsewhere.other_host import MOST_STARTING_SESSIONS, check_script
 
     if settings.login is not None:
         raise BadArgument("`login` is for this host: users of another host log in to it by ssh").about("login", "on")

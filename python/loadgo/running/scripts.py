@@ -31,7 +31,7 @@ class Script:
     """The programs that must be on the host."""
 
 
-class ScriptList(Result, list[Script], presented_by="loadgo.reporting.lists:script_presentation"):
+class ScriptList(Result, list[Script], presented_by="loadgo.reporting.lists.lists:script_presentation"):
     """A list of scripts."""
 
     def _line(self) -> str:

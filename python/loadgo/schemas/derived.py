@@ -24,10 +24,10 @@ from loadgo.profiling.profile import Profile
 from loadgo.ready_message.as_json import JSON_KEYS as READY_KEYS
 from loadgo.ready_message.ready import Ready
 from loadgo.records.runs import RecordedRun
-from loadgo.reporting.ability_list import ABILITY_KEYS
 from loadgo.reporting.failed_lines import FAILED_KEYS, FailedLine
-from loadgo.reporting.lists import MACHINE_KEYS, SCRIPT_KEYS
-from loadgo.reporting.run_list import RUN_KEYS
+from loadgo.reporting.lists.ability_list import ABILITY_KEYS
+from loadgo.reporting.lists.lists import MACHINE_KEYS, SCRIPT_KEYS
+from loadgo.reporting.lists.run_list import RUN_KEYS
 from loadgo.reproduction.as_data import JSON_KEYS as REPRODUCTION_KEYS
 from loadgo.running.doctor import Ability
 from loadgo.running.json_keys import JSON_KEYS as SIMULATION_KEYS
@@ -36,10 +36,10 @@ from loadgo.running.scripts import Script
 from loadgo.running.simulation import Simulation
 from loadgo.schemas import comparison_objects, cost_objects, reproduction_objects, run_objects
 from loadgo.schemas.formats import JSON_FORMATS, JsonFormat
-from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
 from loadgo.sizing.knobs.document import JSON_KEYS as KNOB_KEYS
 from loadgo.sizing.knobs.results import KnobCapacity
-from loadgo.sizing.results import Capacity
+from loadgo.sizing.report.json_keys import JSON_KEYS as CAPACITY_KEYS
+from loadgo.sizing.search.results import Capacity
 from loadgo.sweeping.document import JSON_KEYS as SWEEP_KEYS
 from loadgo.sweeping.results import Sweep
 from loadgo.transfers.analysis import Apart

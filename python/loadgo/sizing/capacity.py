@@ -12,34 +12,34 @@ from loadgo.distribution.choice import WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
 from loadgo.prediction.predict import DrawPlan, plan_draws
+from loadgo.running.elsewhere.kept_connections import keep_connections
 from loadgo.running.folders import check_out, failed_runs_named
 from loadgo.running.host import DEFAULT_DRIVER, Driver
-from loadgo.running.kept_connections import keep_connections
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.prepared import RunSettings
 from loadgo.running.run import texts_of
 from loadgo.running.stopping import catch_stop_signals
-from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.curve import LoadPoint
-from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
 from loadgo.sizing.knobs.knob import parse_class_limits
-from loadgo.sizing.limiting import first_saturation
 from loadgo.sizing.mix import UserMix, check_seed, script_or_mix_of
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.narrowing import narrowing_of, remedy_of
-from loadgo.sizing.neighbours import neighbours_of
 from loadgo.sizing.options import SearchOptions, trial_lengths
-from loadgo.sizing.outcomes import SearchGoal
-from loadgo.sizing.points import points_of
-from loadgo.sizing.quiet_host import with_quiet_capacity
-from loadgo.sizing.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
-from loadgo.sizing.rounds import SearchResult, TrialLengths
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.report.limiting import first_saturation
+from loadgo.sizing.search.fit_doubt import FitDoubt, NoFitDoubt, doubt_of_fit, with_doubt
+from loadgo.sizing.search.narrowing import narrowing_of, remedy_of
+from loadgo.sizing.search.neighbours import neighbours_of
+from loadgo.sizing.search.outcomes import SearchGoal
+from loadgo.sizing.search.points import points_of
+from loadgo.sizing.search.quiet_host import with_quiet_capacity
+from loadgo.sizing.search.results import Capacity, Neighbours, ReportProgress, SearchLimits, TrialRecord
+from loadgo.sizing.search.rounds import SearchResult, TrialLengths
+from loadgo.sizing.search.time_left import DrawnSearchLines, search_limits_in_words
+from loadgo.sizing.search.trial_log import trial_record
+from loadgo.sizing.search.trials import CapacityTrial
 from loadgo.sizing.site import TrialSite, keep_result, max_users_on, prepare_site
 from loadgo.sizing.site_search import SiteSearch, search_all_drawn
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
-from loadgo.sizing.time_left import DrawnSearchLines, search_limits_in_words
-from loadgo.sizing.trial_log import trial_record
-from loadgo.sizing.trials import CapacityTrial
 
 DEFAULT_MOST_TRIALS_MACHINE, DEFAULT_MOST_TRIALS_HOST = 60, 24
 """Defaults of the largest number of trials; a trial on a host takes real time."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.quantities import span_s
-from loadgo.sizing.rounds import TrialLengths
+from loadgo.sizing.search.rounds import TrialLengths
 from loadgo.sizing.site import TrialSite
 
 DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0

@@ -29,11 +29,11 @@ from loadgo.running.prepared import (
     prepare_systems,
 )
 from loadgo.sizing.curve import Target
-from loadgo.sizing.early_end import TrialWatcher
 from loadgo.sizing.mix import UserMix, nearest_seed
 from loadgo.sizing.resources import PROCESSORS_RESOURCE, ServerCounts, cpu_limit_servers, server_counts
-from loadgo.sizing.results import Capacity
-from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
+from loadgo.sizing.search.early_end import TrialWatcher
+from loadgo.sizing.search.results import Capacity
+from loadgo.sizing.search.trials import CapacityTrial, TrialQuestions, trial_from
 
 DEFAULT_MAX_USERS_MACHINE = 10_000
 """Default of the largest number of users on a simulated machine."""
@@ -230,7 +230,7 @@ def _trial_folder(site: TrialSite, users: int, seed: int) -> Path:
 
 def keep_result(capacity: Capacity, folder: Path) -> Capacity:
     """Writes the result of a search beside the folders of its trials, where `loadgo lab` finds it."""
-    from loadgo.sizing.document import capacity_json
+    from loadgo.sizing.report.document import capacity_json
 
     note = write_result(folder, {CAPACITY_FILE: capacity_json(capacity)})
     return replace(capacity, notes=(*capacity.notes, note)) if note else capacity

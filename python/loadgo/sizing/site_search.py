@@ -11,14 +11,14 @@ from loadgo.distribution.tasks import run_tasks
 from loadgo.distribution.workers import Workers
 from loadgo.prediction.draws import Settings
 from loadgo.running.prepared import ReportProgress as ReportTrial
-from loadgo.sizing.early_end import reported_trial, trial_watcher
-from loadgo.sizing.fit_doubt import SearchAllDrawn, search_in_threads
-from loadgo.sizing.outcomes import NextTrial, SearchGoal, SearchOutcome
-from loadgo.sizing.results import ReportProgress
-from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
+from loadgo.sizing.search.early_end import reported_trial, trial_watcher
+from loadgo.sizing.search.fit_doubt import SearchAllDrawn, search_in_threads
+from loadgo.sizing.search.outcomes import NextTrial, SearchGoal, SearchOutcome
+from loadgo.sizing.search.results import ReportProgress
+from loadgo.sizing.search.rounds import SearchResult, TrialLength, TrialLengths, run_search
+from loadgo.sizing.search.time_left import DrawnSearchLines
+from loadgo.sizing.search.trials import CapacityTrial
 from loadgo.sizing.site import TrialLoad, TrialSite, run_trial
-from loadgo.sizing.time_left import DrawnSearchLines
-from loadgo.sizing.trials import CapacityTrial
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ SPENDING_POWER = 2.0
 """The power of t in the spent error. With 1 early intervals are narrower and the last one wider; with 3, reversed."""
 SIMULATED_EXPERIMENTS = 100_000
 """The number of simulated experiments: 5 of 100 are then known to ±0.14."""
+MOST_FORECAST_PAIRS = 1000
+"""The largest number of pairs of runs in a forecast. A change that needs more is out of reach."""
 LAST_WIDTH_RATIO = 1.19
 """The width of the last of many intervals over that of Student's. A test derives it from the simulated experiments."""
 
@@ -59,12 +61,6 @@ def repeated_interval(
     return Interval(mean.value - reach * mean.error, mean.value + reach * mean.error)
 
 
-def half_width(deviation: float, progress: Sequence[float]) -> float:
-    """Half the width of the last interval of observations with this standard deviation; infinite with too few."""
-    reach = _reach(tuple(progress), False)
-    return math.inf if math.isinf(reach) else reach * deviation / math.sqrt(len(progress))
-
-
 def planned_half_width(deviation: float, count: int) -> float:
     """About half the width of the last interval of an experiment that was planned with `count` observations."""
     if count < FEWEST_OBSERVATIONS:
@@ -72,11 +68,14 @@ def planned_half_width(deviation: float, count: int) -> float:
     return LAST_WIDTH_RATIO * student_reach(count - 1) * deviation / math.sqrt(count)
 
 
-def observations_needed(deviation: float, width: float, most: int) -> int | None:
-    """The fewest observations of an experiment whose last interval has at most this half width; None if over `most`."""
-    if planned_half_width(deviation, most) > width:
+def observations_needed(deviation: float, width: float) -> int | None:
+    """The fewest observations of an experiment whose last interval has at most this half width.
+
+    None if they are over `MOST_FORECAST_PAIRS`.
+    """
+    if planned_half_width(deviation, MOST_FORECAST_PAIRS) > width:
         return None
-    too_few, enough = FEWEST_OBSERVATIONS - 1, most
+    too_few, enough = FEWEST_OBSERVATIONS - 1, MOST_FORECAST_PAIRS
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         too_few, enough = (too_few, middle) if planned_half_width(deviation, middle) <= width else (middle, enough)

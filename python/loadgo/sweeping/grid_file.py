@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -21,7 +20,7 @@ from loadgo.notation.file_shapes import (
     whole_shape,
 )
 from loadgo.notation.quantities import MOST_USERS, number_or_text
-from loadgo.notation.toml_text import parse_toml, place_of
+from loadgo.notation.toml_text import meant_instead, parse_toml, place_of
 from loadgo.running.folders import check_utf8
 from loadgo.running.load import example_of, types_of
 from loadgo.sweeping.grid import GRID_MEASURES, Grid
@@ -279,6 +278,4 @@ def _setting(value: str | float) -> str:
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> str:
-    similar = difflib.get_close_matches(name, known, n=1)
-    meant = f"did you mean {similar[0]}?" if similar else f"there are {', '.join(known)}"
-    return f"{name} is not known; {meant}"
+    return f"{name} is not known; {meant_instead(name, known)}"

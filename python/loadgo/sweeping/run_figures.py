@@ -14,7 +14,7 @@ import polars as pl
 from loadgo.errors import Refused
 from loadgo.measures.total_time import total_time_of
 from loadgo.measures.usage import outcomes_of
-from loadgo.records.interactions import IS_UNANSWERED, span_in_waits
+from loadgo.records.interactions import RESPONSE_OR_INFINITE_NS, span_in_waits
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.tables import tables
 from loadgo.stats.quantiles import QUANTILE_REPLICATES, Response, Sample, responses
@@ -59,9 +59,9 @@ def figures_of_run(folder: Path) -> dict[str, Any]:
 def _response_figures(rows: pl.DataFrame, stretch: Stretch) -> dict[str, Any]:
     waits = span_in_waits(rows, stretch.span_ns)
     is_judged = not too_short(1, waits)
-    values = rows.select(pl.when(IS_UNANSWERED).then(np.inf).otherwise(pl.col("response_ns"))).to_series().to_numpy()
+    values = rows.select(RESPONSE_OR_INFINITE_NS).to_series().to_numpy()
     users = rows["user"].rank("dense").cast(pl.Int64).to_numpy() - 1
-    stretches = _stretch_indices(rows, stretch, stretch_count(len(rows), waits))
+    stretches = stretch.indices_of(rows["sent_ns"], stretch_count(len(rows), waits))
     sample = Sample.resampled(values, users, stretches, judged=is_judged)
     response = responses(sample)
     figures = _quantiles(response)
@@ -69,13 +69,6 @@ def _response_figures(rows: pl.DataFrame, stretch: Stretch) -> dict[str, Any]:
         interval = _mean_interval(sample) if is_judged else None
         figures |= _in_seconds("mean_s", response.mean_ns, interval)
     return figures | _throughput(stretch, stretches, is_judged=is_judged)
-
-
-def _stretch_indices(rows: pl.DataFrame, stretch: Stretch, count: int) -> Integers:
-    """The index of the stretch in which each row was sent, of `count` stretches of equal length."""
-    position = (rows["sent_ns"].cast(pl.Float64).to_numpy() - stretch.start_ns) / max(stretch.span_ns, 1)
-    indices: Integers = np.clip(position * count, 0, count - 1).astype(np.int64)
-    return indices
 
 
 def _quantiles(response: Response) -> dict[str, Any]:

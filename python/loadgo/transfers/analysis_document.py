@@ -20,7 +20,6 @@ from loadgo.notation.figures import (
     size,
 )
 from loadgo.notation.measures import signed_digits
-from loadgo.stats.resample import Interval
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
 from loadgo.transfers.compared import Ends, Level, Times, loads_differ
@@ -143,7 +142,7 @@ def _answer_sentence(breakdown: Apart) -> str:
 def _parts_sentences(kinds: Sequence[Parts]) -> list[str]:
     """A sentence with the processor time of each part of each kind of transfers. Of many kinds the table has them."""
     told = [
-        f"{_direction_name(kind)}, {' + '.join(f'{seconds(part.each_s)} a {part.of}' for part in kind.parts)}"
+        f"{name_of(kind.kind)}, {' + '.join(f'{seconds(part.each_s)} a {part.of}' for part in kind.parts)}"
         for kind in kinds
         if kind.parts
     ]
@@ -219,13 +218,13 @@ def _format_cost(cost: float | None, breakdown: Apart) -> str:
 
 
 def _parts_table(kinds: Sequence[Parts]) -> Table:
-    rows: list[tuple[str, Part]] = [(_direction_name(kind), part) for kind in kinds for part in kind.parts]
+    rows: list[tuple[str, Part]] = [(name_of(kind.kind), part) for kind in kinds for part in kind.parts]
     return Table(
         "Processor time taken apart",
         (
             Column("", tuple(f"{name}: a {part.of}" for name, part in rows)),
             Column("each", tuple(seconds(part.each_s) for _, part in rows)),
-            Column("95 %", tuple(_seconds_interval(part.interval) for _, part in rows)),
+            Column("95 %", tuple(between(part.interval, seconds) for _, part in rows)),
             Column("of all", tuple(share(part.share) for _, part in rows)),
         ),
         name_width=40,
@@ -238,9 +237,9 @@ def _lines_table(lines: Sequence[Line]) -> Table:
         (
             Column("", tuple(line.what.replace(", us", ", µs") for line in lines)),
             Column("at load 0", tuple(digits(line.at_none) for line in lines)),
-            Column("95 %", tuple(_number_interval(line.at_none_interval) for line in lines), spare=1),
+            Column("95 %", tuple(between(line.at_none_interval) for line in lines), spare=1),
             Column("per 1 of load", tuple(signed_digits(line.slope) for line in lines)),
-            Column("95 %", tuple(_number_interval(line.slope_interval) for line in lines)),
+            Column("95 %", tuple(between(line.slope_interval) for line in lines)),
         ),
         name_width=40,
         charts=("transfer-load",),
@@ -295,9 +294,9 @@ def _notes(breakdown: Apart) -> list[tuple[str, str]]:
         notes.append(("Load", breakdown.load))
     if breakdown.ends and breakdown.table.name == THIS_HOST:
         notes.append(("Ends", "on one host the sender's time has most of the network protocol's work"))
-    notes += [("Not known", f"{_direction_name(kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
+    notes += [("Not known", f"{name_of(kind.kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
     notes += [
-        ("Sum of parts", f"{_direction_name(kind)}: a transfer differs by {share(kind.off)} from the sum of its parts")
+        ("Sum of parts", f"{name_of(kind.kind)}: a transfer differs by {share(kind.off)} from the sum of its parts")
         for kind in breakdown.kinds
     ]
     return notes
@@ -306,23 +305,10 @@ def _notes(breakdown: Apart) -> list[tuple[str, str]]:
 def _crossing_sentence(breakdown: Apart, index: int) -> str:
     """A sentence on the size at which the processor's price of a transfer passes the network's."""
     crossing, currency = breakdown.crossings[index], breakdown.prices.currency
-    subject = f"{name_of(crossing) or 'all'}: the processor is"
+    subject = f"{name_of(crossing.kind) or 'all'}: the processor is"
     if crossing.where == "always above":
         least = f"{currency}{digits(crossing.a_byte)} a gigabyte"
         return f"{subject} dearer than the network for {crossing.of}s of any size (at least {least})"
     if crossing.where == "always below" or crossing.size is None:
         return f"{subject} cheaper than the network for {crossing.of}s of any size"
     return f"{subject} dearer than the network when {crossing.of}s are shorter than {size(crossing.size)}"
-
-
-def _direction_name(kind: Parts) -> str:
-    direction, _, method = kind.kind.partition(" ")
-    return f"{method} {DIRECTION_NOUNS[direction]}".strip()
-
-
-def _seconds_interval(interval: Interval | None) -> str:
-    return between(interval, seconds)
-
-
-def _number_interval(interval: Interval | None) -> str:
-    return between(interval)

@@ -93,9 +93,9 @@ def _message_bytes(transfer: Observed) -> float:
     return transfer.bytes / transfer.messages if transfer.messages else float(transfer.bytes)
 
 
-def name_of(crossing: Crossing) -> str:
-    """The method and end of a crossing, in words."""
-    direction, _, method = crossing.kind.partition(" ")
+def name_of(kind: str) -> str:
+    """A method and an end, such as `s bytes`, in words."""
+    direction, _, method = kind.partition(" ")
     return f"{method} {DIRECTION_NOUNS[direction]}".strip()
 
 

@@ -175,7 +175,7 @@ def _price_chart(breakdown: Apart) -> Chart | None:
     flat = alt.Chart(pl.DataFrame({"y": [network]})).mark_rule(strokeWidth=1.5, color=GREY_COLOR).encode(y=y)
     layers: list[alt.Chart] = [lines, flat]
     crossing_rows = [
-        {"x": curve.size, "y": network, "what": name_of(curve)} for curve in crossings if curve.size is not None
+        {"x": curve.size, "y": network, "what": name_of(curve.kind)} for curve in crossings if curve.size is not None
     ]
     crossing_rows = [curve for curve in crossing_rows if min(sizes) <= float(str(curve["x"])) <= max(sizes)]
     if crossing_rows:

@@ -56,7 +56,8 @@ def locate_columns(path: str, names: Sequence[str], columns: Mapping[str, str]) 
     Raises `ValueError` for names and units that do not exist, and for figures in the first line.
     """
     if sum(_is_figure(name) for name in names) * 2 > len(names):
-        raise BadArgument(f"{path} has figures in its first line: put a line of names above it, such as {_header()}")
+        example = ",".join(REQUIRED_COLUMNS)
+        raise BadArgument(f"{path} has figures in its first line: put a line of names above it, such as {example}")
     unknown = [key for key in columns if key not in KNOWN_COLUMNS]
     if unknown:
         raise BadArgument(f"`columns`: there is no {', '.join(unknown)}; these are: {', '.join(KNOWN_COLUMNS)}").about(
@@ -158,7 +159,3 @@ def _is_figure(text: str) -> bool:
 
 def _several(names: Sequence[str]) -> str:
     return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-
-
-def _header() -> str:
-    return ",".join(REQUIRED_COLUMNS)

@@ -220,7 +220,10 @@ def contradictions(cells: Mapping[str, str]) -> list[Contradiction]:
             text = f"{cells['cpu_s']} s of processor time in {cells['real_s']} s of real time"
             sentences.append(Contradiction(text, cpu[0] / real[1] - 1 if real[1] else math.inf))
         if "bits_per_s" in cells:
-            sentences += _contradiction(cells, "bits_per_s", bits, real, 1.0, "real time")
+            least, most = (bits / time_s if time_s else math.inf for time_s in reversed(real))
+            if off := _distance(_spread(cells, "bits_per_s"), (least, most)):
+                expected = f"{least:.5g} to {most:.5g} from its bytes and real time"
+                sentences.append(Contradiction(f"{cells['bits_per_s']} bits a second printed, {expected}", off))
     if "us_per_bit" in cells and bits:
         found = (1e6 * cpu[0] / bits, 1e6 * cpu[1] / bits)
         if off := _distance(_spread(cells, "us_per_bit"), found):
@@ -228,16 +231,6 @@ def contradictions(cells: Mapping[str, str]) -> list[Contradiction]:
             text = f"{cells['us_per_bit']} µs a bit printed, {ours:.2f} from its processor time and bytes"
             sentences.append(Contradiction(text, off))
     return sentences
-
-
-def _contradiction(
-    cells: Mapping[str, str], key: str, bits: float, over: tuple[float, float], factor: float, noun: str
-) -> list[Contradiction]:
-    least = factor * bits / over[1] if over[1] else math.inf
-    most = factor * bits / over[0] if over[0] else math.inf
-    off = _distance(_spread(cells, key), (least, most))
-    text = f"{cells[key]} bits a second printed, {least:.5g} to {most:.5g} from its bytes and {noun}"
-    return [Contradiction(text, off)] if off else []
 
 
 def _distance(printed: tuple[float, float], found: tuple[float, float]) -> float:

@@ -84,7 +84,7 @@ def table_of_grid(transferred: Transferred, loads: Sequence[float] | None = None
     return replace(table, left_out=(*transferred.left_out, *table.left_out), remarks=transferred.notes)
 
 
-def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] | None = None) -> Table:
+def table_of(rows: Iterable[Row], loads: Sequence[float] | None = None) -> Table:
     """The complete rows as a table for analysis. Rows that broke off are named.
 
     `loads` is the load of each row if it is not the load average of five minutes.
@@ -95,7 +95,7 @@ def table_of(rows: Iterable[Row], name: str = THIS_HOST, loads: Sequence[float] 
             left_out.append(f"row {index + 1}: broke off: {row.broke_off}")
         else:
             observed.append(_observed(index + 1, row, row.load_5min if loads is None else loads[index]))
-    return Table(name, tuple(observed), (), tuple(left_out))
+    return Table(THIS_HOST, tuple(observed), (), tuple(left_out))
 
 
 def grid_csv(rows: Sequence[Row], loads: Sequence[float] | None = None) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from loadgo.notation.figures import duration, plain, quantile, rate, setting, size
 from loadgo.notation.terms import meter_name
+from loadgo.records.run_file_values import value_at
 from loadgo.verification.results import Disclosure, Question, VerifiedFile
 
 if TYPE_CHECKING:
@@ -124,9 +125,7 @@ def plain_line(line: Disclosure) -> Disclosure:
 
 def _recorded(question: Question, run_toml: Mapping[str, Any]) -> Iterator[Disclosure]:
     for item, key, shown in _RECORDED[question]:
-        value: Any = run_toml
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+        value = value_at(run_toml, key)
         if value in (None, "", [], {}):
             if item in _WANTED and not _is_of_other_kind(item, run_toml):
                 yield Disclosure(question, item, NOT_RECORDED)

@@ -27,7 +27,7 @@ THE_TABLES = "the tables"
 _READ_BYTES = 1 << 20
 
 
-def files_in(folder: Path, left_out: frozenset[str] = frozenset()) -> tuple[VerifiedFile, ...]:
+def files_in(folder: Path, left_out: frozenset[str]) -> tuple[VerifiedFile, ...]:
     """The files below `folder` with their hashes, by name, but for the notes and those `left_out`.
 
     Raises `OSError` for a file that cannot be read.

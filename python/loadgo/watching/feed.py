@@ -133,15 +133,13 @@ def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
         case "faults":
             return frame.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
         case "queue":
-            return frame.filter((pl.col("queue").cast(pl.String) == "processors") & _is("measure", "ready"))
+            return frame.filter(
+                (pl.col("queue").cast(pl.String) == "processors") & (pl.col("measure").cast(pl.String) == "ready")
+            )
         case "processes":
             return _named(frame)
         case _:
             return frame
-
-
-def _is(column: str, *words: str) -> pl.Expr:
-    return pl.col(column).cast(pl.String).is_in(words)
 
 
 def _answered(frame: pl.DataFrame) -> pl.DataFrame:

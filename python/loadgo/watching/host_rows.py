@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from loadgo.documents.signs import cut
-from loadgo.notation.figures import NOT_MEASURED, duration, in_words, number, plain, share
+from loadgo.notation.figures import NOT_MEASURED, cut, duration, in_words, number, plain, share
 from loadgo.watching.hosts import WindowHost
 from loadgo.watching.window import WatchWindow
 

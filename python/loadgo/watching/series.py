@@ -36,10 +36,10 @@ def filled_series(frame: pl.DataFrame, name: str, edges: Floats, rows: pl.DataFr
     return values
 
 
-def mean_series(frame: pl.DataFrame, value: str, edges: Floats) -> Floats:
+def mean_series(frame: pl.DataFrame, edges: Floats) -> Floats:
     """The mean of the column `value` in each column of the window."""
     rows = rows_in_window(frame, edges)
-    means = rows.group_by(column_of(edges)).agg(pl.col(value).mean().alias("mean")).sort("column")
+    means = rows.group_by(column_of(edges)).agg(pl.col("value").mean().alias("mean")).sort("column")
     return filled_series(means, "mean", edges, rows)
 
 

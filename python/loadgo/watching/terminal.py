@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadgo.documents.prose import with_whole_figures
-from loadgo.documents.signs import cut, line
-from loadgo.notation.figures import NOT_MEASURED, counted, duration, number, people, plain, share, size
+from loadgo.documents.signs import line
+from loadgo.notation.figures import NOT_MEASURED, counted, cut, duration, number, people, plain, share, size
 from loadgo.notation.terms import category_name
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.stats.resample import Floats
@@ -179,8 +179,7 @@ def _title_line(window: WatchWindow, context: ScreenContext, width: int) -> str:
     else:
         right = f"{users}{duration(window.end_ns)} {context.mode}"
     title_width = max(width - len(right) - 1, 8)
-    title = plain(context.title)
-    return f"{title if len(title) <= title_width else title[: title_width - 1] + '…':<{title_width}} {right}"
+    return f"{cut(plain(context.title), title_width):<{title_width}} {right}"
 
 
 def _user_lines(window: WatchWindow, room: int) -> list[tuple[str, str]]:

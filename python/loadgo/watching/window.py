@@ -181,7 +181,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         users=_logged_in_users(tables, end_ns),
         states={state: sum((band[state] for band in bands.values()), np.zeros(columns)) for state in USER_STATES},
         bands=bands,
-        ready=mean_series(queue.filter(pl.col("measure").cast(pl.String) == "ready"), "value", edges),
+        ready=mean_series(queue.filter(pl.col("measure").cast(pl.String) == "ready"), edges),
         waiters=_waiters(ended),
         busy=busy_series(time, edges),
         metered_until_ns=float(time["at_ns"].max() or end_ns),  # type: ignore[arg-type]

@@ -19,8 +19,8 @@ from loadgo.documents.table import Table
 from loadgo.measures.steady_responses import headline_of
 from loadgo.notation.figures import duration, with_usual_times
 from loadgo.records.runs import RunList, read_run
-from loadgo.reporting.ability_list import ability_answer
-from loadgo.reporting.run_list import MOST_RUNS, run_document, run_table
+from loadgo.reporting.lists.ability_list import ability_answer
+from loadgo.reporting.lists.run_list import MOST_RUNS, run_document, run_table
 from loadgo.running.bundled import script_names
 from loadgo.running.doctor import _OWN_HOST_ABILITIES, REACHED_ABILITY, Ability, AbilityList
 from loadgo.running.scripts import script_text
@@ -319,7 +319,7 @@ def test_no_runs_are_said_in_a_sentence() -> None:
 
 def test_the_p90_of_a_busy_host_has_a_mark_where_the_remarks_have_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     figures = iter([("30.6 ms", "INVALID, other work 97.6 %"), ("12.0 ms", ""), ("few", "other work 96.0 %")])
-    monkeypatch.setattr("loadgo.reporting.run_list._p90_and_remarks", lambda _run: next(figures))
+    monkeypatch.setattr("loadgo.reporting.lists.run_list._p90_and_remarks", lambda _run: next(figures))
     document = run_document(recorded_runs(3))
     (table,) = document.sections
     assert isinstance(table, Table)

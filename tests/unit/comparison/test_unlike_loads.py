@@ -2,38 +2,16 @@
 
 from dataclasses import replace
 
-import numpy as np
-import polars as pl
 import pytest
 from loadgo.comparison.compare import of_sides, thresholds_of
 from loadgo.comparison.document import comparison_document
 from loadgo.comparison.headline import rows_sentence
-from loadgo.comparison.side import Side
 from loadgo.comparison.unlike_loads import unlike_loads
 from loadgo.records.conditions import DifferingCondition
-from loadgo.records.phases import Stretch
 from loadgo.stats.resample import Interval
-from support.compared_rows import rows_of_run
-from support.synthetic import closed_loop
+from support.compared_rows import side
 
 FACTORS = {"compile": 1.84, "edit": 1.0, "run": 0.58}
-
-
-def side(name: str, seed: int, factors: dict[str, float], conditions: dict[str, str]) -> Side:
-    random = np.random.default_rng(seed)
-    rows = [
-        rows_of_run(0, 1, factor * 2e9 * random.gamma(9, 1 / 9, (20, 12)), command).with_columns(
-            line=pl.lit(line, pl.Int64)
-        )
-        for line, (command, factor) in enumerate(factors.items(), start=1)
-    ]
-    lines = tuple((str(line), command) for line, command in enumerate(factors, start=1))
-    stretch = Stretch("all", 0, int(1e12), 720, 0, 0, 0, None)
-    load = {"load": {"users": 12}, "script": "x.toml", "finished": True, "outcome": "done"}
-    tables = replace(closed_loop(2, 5), conditions=load)
-    made = Side(name, "machine", "", pl.concat(rows), (), conditions, lines, (tables,), (stretch,))
-    made.__dict__["others_shares"] = (0.0,)
-    return made
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -18,20 +17,15 @@ from loadgo.comparison.document import comparison_document, comparison_json
 from loadgo.comparison.figures import change, change_interval, notation_for, percent_interval
 from loadgo.comparison.headline import conditions_sentence, surely_differs
 from loadgo.comparison.judgement import judged_of
-from loadgo.comparison.side import Side
 from loadgo.comparison.tables import comparison_tables
 from loadgo.decomposition.reading import read_factor, read_interval
 from loadgo.documents.log_axis import FEWEST_TICKS, MOST_TICKS, change_text, change_ticks, log_ticks
 from loadgo.measures.trust import A_MODEL
 from loadgo.notation.margin import margin_share
 from loadgo.records.conditions import DifferingCondition
-from loadgo.records.phases import Stretch
 from loadgo.stats.resample import Interval
-from support.compared_rows import rows_of_run
-from support.synthetic import closed_loop
+from support.compared_rows import side
 
-USERS, PASSES = 12, 20
-MEAN_NS = 2e9
 SLOWER_AND_FASTER = {"compile": 1.84, "edit": 1.0, "run": 0.58}
 
 
@@ -45,24 +39,6 @@ def difference(interval: tuple[float, float], *, drift: str = "none", within: tu
         drift=drift,  # type: ignore[arg-type]
         within_runs=None if within is None else Interval(*within),
     ).verdict
-
-
-def side(name: str, seed: int, factors: Mapping[str, float], *, kind: str = "machine", passes: int = PASSES) -> Side:
-    """A side whose commands take so many times as long."""
-    random = np.random.default_rng(seed)
-    frames = [
-        rows_of_run(0, 1, factor * MEAN_NS * random.gamma(9, 1 / 9, (passes, USERS)), command).with_columns(
-            line=pl.lit(line, pl.Int64)
-        )
-        for line, (command, factor) in enumerate(factors.items(), start=1)
-    ]
-    stretch = Stretch("all", 0, int(1e12), USERS * passes * len(factors), 0, 0, 0, None)
-    lines = tuple((str(line), command) for line, command in enumerate(factors, start=1))
-    conditions = {"load": {"users": USERS}, "script": "x.toml", "finished": True, "outcome": "done"}
-    tables = replace(closed_loop(2, 5), conditions=conditions)
-    made = Side(name, kind, "", pl.concat(frames), (), {}, lines, (tables,), (stretch,))  # type: ignore[arg-type]
-    made.__dict__["others_shares"] = (0.0,)
-    return made
 
 
 def compared(factors: Mapping[str, float], **keywords: object) -> Comparison:

@@ -248,7 +248,7 @@ def test_a_notebook_and_each_format_make_the_document_once() -> None:
 
     def parts() -> Presentation:
         document_calls.clear()
-        return Presentation(document, lambda: "{}", {}, charts=None)
+        return Presentation(document, lambda: "{}", {})
 
     for show in (
         lambda shown: shown.notebook_html(),

@@ -19,7 +19,7 @@ from loadgo.pairing.words import warnings as experiment_warnings
 from loadgo.records.phases import stretch_of
 from loadgo.running.load import Load
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.document import capacity_document
+from loadgo.sizing.report.document import capacity_document
 from loadgo.sizing.site import prepare_site
 from support.capacity_results import capacity_of
 from support.known_capacity import exacts

@@ -16,7 +16,7 @@ from loadgo.measures.run_warnings import facts_of, run_warnings
 from loadgo.records.phases import stretch_of
 from loadgo.records.runs import read_run
 from loadgo.records.tables import load_tables, tables
-from loadgo.reporting.run_list import run_document
+from loadgo.reporting.lists.run_list import run_document
 from support.made_laboratory import FIRST_START, made_run
 from support.places import TESTS
 

@@ -10,11 +10,7 @@ import loadgo
 import pytest
 from loadgo.errors import Refused
 from support.accounting_records import made_day, written_accounting
-from support.log_files import AtuinLine, atuin_lines, written_atuin
-
-
-def runs(observation: loadgo.Observation) -> dict[str, int]:
-    return {row.command: row.count for row in observation.commands}
+from support.log_files import AtuinLine, atuin_lines, runs, written_atuin
 
 
 def test_lines_have_durations_and_the_pauses_between_them(tmp_path: Path) -> None:

@@ -8,11 +8,7 @@ import loadgo
 import pytest
 from loadgo.errors import BadArgument, Refused
 from loadgo.observation.logs import audit_log
-from support.log_files import MadeStart, audit_session, written_audit_log
-
-
-def runs(observation: loadgo.Observation) -> dict[str, int]:
-    return {row.command: row.count for row in observation.commands}
+from support.log_files import MadeStart, audit_session, runs, written_audit_log
 
 
 def observed(tmp_path: Path, *starts: MadeStart, **form: object) -> loadgo.Observation:

@@ -153,7 +153,7 @@ def test_a_script_says_what_follows_what_and_types_it(tmp_path: Path) -> None:
     assert "What follows what" in observation.report()
     (known,) = (figure for figure in observation.known if figure.figure == "order of commands")
     assert known.source == "shell history"
-    assert known.remark.startswith("each is typed_sessions by the one before, from 570 pairs; ")
+    assert known.remark.startswith("each is drawn by the one before, from 570 pairs; ")
     assert observation.frame("orders").height == 9
 
 

@@ -8,14 +8,11 @@ import loadgo
 import pytest
 from loadgo.errors import BadArgument, Refused
 from support.accounting_records import EPOCH_S, MadeProcess, MadeSession, written_accounting
+from support.log_files import runs
 
 
 def observed(tmp_path: Path, *processes: MadeProcess, **settings: object) -> loadgo.Observation:
     return loadgo.observe(written_accounting(tmp_path / "pacct", processes), **settings)  # type: ignore[arg-type]
-
-
-def runs(observation: loadgo.Observation) -> dict[str, int]:
-    return {row.command: row.count for row in observation.commands}
 
 
 def child(command: str, pid: int, parent: int, **use: float) -> MadeProcess:

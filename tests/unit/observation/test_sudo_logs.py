@@ -11,13 +11,9 @@ import loadgo
 import pytest
 from loadgo.errors import Refused
 from support.accounting_records import made_day, written_accounting
-from support.log_files import terminal_session, written_sudo_log
+from support.log_files import runs, terminal_session, written_sudo_log
 
 LINES = ["ls planted-secret", "planted-secret"] * 10
-
-
-def runs(observation: loadgo.Observation) -> dict[str, int]:
-    return {row.command: row.count for row in observation.commands}
 
 
 @pytest.mark.parametrize("is_packed", [True, False])

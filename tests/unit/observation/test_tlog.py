@@ -10,14 +10,10 @@ import pytest
 from loadgo.errors import Refused
 from loadgo.observation.logs import tlog_messages as tlog
 from support.accounting_records import EPOCH_S
-from support.log_files import TerminalEvent, terminal_session, written_tlog
+from support.log_files import TerminalEvent, runs, terminal_session, written_tlog
 from support.log_files import tlog_messages as messages_of
 
 LINES = ["ls planted-secret", "cat x", "planted-secret"] * 4
-
-
-def runs(observation: loadgo.Observation) -> dict[str, int]:
-    return {row.command: row.count for row in observation.commands}
 
 
 @pytest.mark.parametrize("form", ["file", "journal", "journal of bytes", "syslog"])

@@ -17,7 +17,7 @@ from loadgo.cli.app import app
 from loadgo.errors import BadRun
 from loadgo.records.following import follow
 from loadgo.records.tables import load_tables, tables
-from loadgo.sizing.validity import lost_records
+from loadgo.sizing.search.validity import lost_records
 from support.places import TESTS
 from typer.testing import CliRunner
 

@@ -9,7 +9,7 @@ from loadgo.measures.fail_if_figures import parse_run_condition
 from loadgo.measures.summary import summarize
 from loadgo.records.phases import interactions_in, stretch_of
 from loadgo.records.tables import Tables
-from loadgo.reporting.over_time import over_time
+from loadgo.reporting.charts.over_time import over_time
 from loadgo.reporting.words import answer
 from support.synthetic import S, closed_loop, empty_run, frame, interaction, run_of
 

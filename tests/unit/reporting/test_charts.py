@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 from loadgo.measures.summary import summarize
-from loadgo.reporting import charts
-from loadgo.reporting.chart_data import (
+from loadgo.reporting.charts import charts
+from loadgo.reporting.charts.chart_data import (
     MOST_BARS,
     MOST_TIME_BINS,
     MOST_USERS,
@@ -77,7 +77,7 @@ def test_the_shares_of_a_large_run_are_the_time_that_its_users_waited() -> None:
 
 
 def test_a_run_without_processor_time_has_no_chart_of_it() -> None:
-    from loadgo.reporting.charts import charts
+    from loadgo.reporting.charts.charts import charts
 
     run = run_of([interaction(user, 2, 1) for user in range(1, 12)])
     assert [chart.name for chart in charts(summarize(run), run)] == ["over-time", "timeline"]

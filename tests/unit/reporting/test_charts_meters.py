@@ -10,8 +10,8 @@ from loadgo.documents.palette import BUSY_COLORS, IDLE_COLORS, STATE_COLORS, cat
 from loadgo.measures.summary import Summary, summarize
 from loadgo.notation.figures import path_end
 from loadgo.records.tables import Tables
-from loadgo.reporting.charts import chart, charts
-from loadgo.reporting.meter_chart_data import (
+from loadgo.reporting.charts.charts import chart, charts
+from loadgo.reporting.charts.meter_chart_data import (
     MOST_HEAT_MAP_COLUMNS,
     fault_times,
     lengths_over_time,

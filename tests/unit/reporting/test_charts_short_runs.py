@@ -8,7 +8,7 @@ import pytest
 from loadgo.errors import BadArgument
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.tables import Tables
-from loadgo.reporting.charts import CHART_BUILDERS, chart
+from loadgo.reporting.charts.charts import CHART_BUILDERS, chart
 from loadgo.reporting.report import render
 from support.synthetic import interaction, run_of
 from support.synthetic_meters import metered_host

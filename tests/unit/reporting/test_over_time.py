@@ -11,12 +11,12 @@ from loadgo.documents.chart import Chart, svg
 from loadgo.measures.summary import summarize
 from loadgo.records.part import part_of
 from loadgo.records.tables import Tables
-from loadgo.reporting.chart_data import MOST_TIME_BINS
-from loadgo.reporting.charts import chart, charts
-from loadgo.reporting.meter_chart_data import segment_faults
-from loadgo.reporting.over_time import EVERY_COMMAND, MOST_DOTS, OverTime, bin_width_ns, over_time
+from loadgo.reporting.charts.chart_data import MOST_TIME_BINS
+from loadgo.reporting.charts.charts import chart, charts
+from loadgo.reporting.charts.meter_chart_data import segment_faults
+from loadgo.reporting.charts.over_time import EVERY_COMMAND, MOST_DOTS, OverTime, bin_width_ns, over_time
+from loadgo.reporting.charts.run_events import RunEvent, run_events
 from loadgo.reporting.report import render
-from loadgo.reporting.run_events import RunEvent, run_events
 from support.synthetic import S, Work, closed_loop, frame, interaction, run_of
 from support.synthetic_meters import metered_host
 

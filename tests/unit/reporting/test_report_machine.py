@@ -8,7 +8,7 @@ import loadgo
 import pytest
 from loadgo.cli.app import app
 from loadgo.measures.summary import summarize
-from loadgo.reporting.charts import charts
+from loadgo.reporting.charts.charts import charts
 from typer.testing import CliRunner
 
 

@@ -13,7 +13,7 @@ from loadgo.costs.cost import cost
 from loadgo.documents.chart import svg
 from loadgo.measures.summary import summarize
 from loadgo.records.tables import tables
-from loadgo.reporting.charts import charts
+from loadgo.reporting.charts.charts import charts
 from loadgo.watching.terminal import ScreenContext, screen
 from loadgo.watching.window import window_of
 from support.reported_pages import REPORTED, RUNS, reported_page

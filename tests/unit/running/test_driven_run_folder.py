@@ -19,14 +19,14 @@ from loadgo.measures.run_warnings import facts_in, invalid_warnings, run_warning
 from loadgo.measures.summary import Summary, summarize
 from loadgo.records.following import follow
 from loadgo.records.tables import Tables
-from loadgo.running.driven_run_folder import (
+from loadgo.running.elsewhere.driven_run_folder import (
     DrivenRun,
     begin_driven_run,
     complete_driven_run,
     fail_driven_run,
     read_run_toml,
 )
-from loadgo.running.far_driving import FarDriving, FarDrivingEnd
+from loadgo.running.elsewhere.driving import FarDriving, FarDrivingEnd
 from loadgo.running.host import DEFAULT_DRIVER, host_options
 from support.places import PROJECT
 
@@ -89,7 +89,7 @@ def driven(tmp_path: Path) -> Iterator[Driven]:
         "seed": 1,
         "meters": "none",
         "other_host": '[system]\nkind = "host"\nname = "ssh://far"\nlogin = "ssh far"\n',
-        "other_host_users": [(4, "ssh far", None)],
+        "other_host_users": [(4, "ssh far", None, None)],
     }
     clocks = {name: clock(name) for name in USERS}
     origin_ns = dict.fromkeys(USERS, 0)

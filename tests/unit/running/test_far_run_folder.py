@@ -12,9 +12,9 @@ from loadgo.errors import BadArgument
 from loadgo.hosts.address import Address
 from loadgo.hosts.clock import Exchange, FarClock
 from loadgo.records.runs import FAR_FOLDER
-from loadgo.running.far_metering import FarMeteringEnd
-from loadgo.running.far_run_folder import complete_run, tell_unplaced
-from loadgo.running.other_host import log_in_command
+from loadgo.running.elsewhere.metering import FarMeteringEnd
+from loadgo.running.elsewhere.other_host import log_in_command
+from loadgo.running.elsewhere.run_folder import complete_run, tell_unplaced
 from support.places import PROJECT
 
 FAR = "ssh://far"

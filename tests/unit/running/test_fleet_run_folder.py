@@ -14,9 +14,9 @@ from loadgo.hosts.address import Address
 from loadgo.hosts.clock import Exchange, FarClock
 from loadgo.hosts.fleet import UserRange
 from loadgo.records.fleets import FLEET_FOLDER, METER_TABLES
-from loadgo.running.far_metering import FarMeteringEnd
-from loadgo.running.fleet_run_folder import EndedHost, complete_fleet_run, tell_unplaced_hosts
-from loadgo.running.live_places import HostLoss
+from loadgo.running.elsewhere.fleet_run_folder import EndedHost, complete_fleet_run, tell_unplaced_hosts
+from loadgo.running.elsewhere.live_places import HostLoss
+from loadgo.running.elsewhere.metering import FarMeteringEnd
 from support.places import PROJECT
 
 RECORDED = PROJECT / "tests" / "runs" / "reported" / "live-exact"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from loadgo.hosts.clock import Exchange, FarClock
 from loadgo.records.host_places import HostPlace, has_controller, read_place
-from loadgo.running import live_places
-from loadgo.running.live_places import HostLoss, LivePlaces
+from loadgo.running.elsewhere import live_places
+from loadgo.running.elsewhere.live_places import HostLoss, LivePlaces
 
 AHEAD_NS = 3 * 10**15
 """The clock there minus the clock here."""

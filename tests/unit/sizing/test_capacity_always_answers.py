@@ -13,18 +13,18 @@ import pytest
 from loadgo.errors import BadRun
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables
-from loadgo.sizing import trial_log
-from loadgo.sizing.answer import AnswerContext, answer_of
-from loadgo.sizing.narrowing import narrowing_of
-from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, Undecided
-from loadgo.sizing.points import points_of
-from loadgo.sizing.results import TrialRecord
-from loadgo.sizing.rounds import SearchResult, TrialLength, run_search
-from loadgo.sizing.search import next_step, outcome_so_far
-from loadgo.sizing.standing import known_range, target_standing
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.search import trial_log
+from loadgo.sizing.search.narrowing import narrowing_of
+from loadgo.sizing.search.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal, Undecided
+from loadgo.sizing.search.points import points_of
+from loadgo.sizing.search.results import TrialRecord
+from loadgo.sizing.search.rounds import SearchResult, TrialLength, run_search
+from loadgo.sizing.search.search import next_step, outcome_so_far
+from loadgo.sizing.search.standing import known_range, target_standing
+from loadgo.sizing.search.trial_log import MOST_INVALID_TRIALS, REPEAT_PAUSES_S
+from loadgo.sizing.search.trials import CapacityTrial, TrialQuestions, trial_from
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trial_log import MOST_INVALID_TRIALS, REPEAT_PAUSES_S
-from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exacts
 from support.made_trials import made_trial, slow_share

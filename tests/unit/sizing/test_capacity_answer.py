@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.answer import AnswerContext, CapacityAnswer, answer_of
-from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, SearchGoal
-from loadgo.sizing.points import points_of
-from loadgo.sizing.results import Saturation
+from loadgo.sizing.report.answer import AnswerContext, CapacityAnswer, answer_of
+from loadgo.sizing.search.outcomes import CapacityFound, EveryNumberMeets, SearchGoal
+from loadgo.sizing.search.points import points_of
+from loadgo.sizing.search.results import Saturation
 from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
 from loadgo.sizing.targets import parse_targets
 from support.known_capacity import MEAN, exact, exact_response_s

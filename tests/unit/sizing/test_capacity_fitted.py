@@ -14,9 +14,16 @@ import pytest
 from loadgo.errors import BadArgument, Refused, error_in_words
 from loadgo.fitting.fit import fit
 from loadgo.running.stopping import StopRequest
-from loadgo.sizing.answer import AnswerContext, answer_of
-from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, capacity_interval, doubt_of_fit, search_in_threads, with_doubt
-from loadgo.sizing.outcomes import (
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.search.fit_doubt import (
+    FitDoubt,
+    NoFitDoubt,
+    capacity_interval,
+    doubt_of_fit,
+    search_in_threads,
+    with_doubt,
+)
+from loadgo.sizing.search.outcomes import (
     CapacityFound,
     EveryNumberMeets,
     NoNumberMeets,
@@ -24,7 +31,7 @@ from loadgo.sizing.outcomes import (
     SearchOutcome,
     Undecided,
 )
-from loadgo.sizing.results import Capacity
+from loadgo.sizing.search.results import Capacity
 from loadgo.sizing.targets import parse_targets
 from support.fitted_machine import SCRIPT, truth
 

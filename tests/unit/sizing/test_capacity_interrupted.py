@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadgo.sizing import trial_log
-from loadgo.sizing.answer import AnswerContext, answer_of
-from loadgo.sizing.crossing import LimitCrossing, excess_of
-from loadgo.sizing.narrowing import narrowing_of
-from loadgo.sizing.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
-from loadgo.sizing.points import points_of
-from loadgo.sizing.rounds import SearchResult, TrialLength, run_search
-from loadgo.sizing.search import outcome_so_far
-from loadgo.sizing.standing import known_range
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.search import trial_log
+from loadgo.sizing.search.crossing import LimitCrossing, excess_of
+from loadgo.sizing.search.narrowing import narrowing_of
+from loadgo.sizing.search.outcomes import CapacityFound, NextTrial, SearchGoal, Undecided
+from loadgo.sizing.search.points import points_of
+from loadgo.sizing.search.rounds import SearchResult, TrialLength, run_search
+from loadgo.sizing.search.search import outcome_so_far
+from loadgo.sizing.search.standing import known_range
+from loadgo.sizing.search.trial_log import REPEAT_PAUSES_S
+from loadgo.sizing.search.trials import BatchSums, CapacityTrial
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trial_log import REPEAT_PAUSES_S
-from loadgo.sizing.trials import BatchSums, CapacityTrial
 from support.made_trials import made_trial, slow_share
 
 GOAL = SearchGoal(parse_targets("p90 < 1s"), 32, None, 200_000, 8, live=True)

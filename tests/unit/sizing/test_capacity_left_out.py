@@ -12,19 +12,19 @@ import pytest
 from loadgo.errors import BadArgument
 from loadgo.measures.tariff import load_tariff
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.capacity import assemble_capacity, search_goal
-from loadgo.sizing.document import capacity_document
-from loadgo.sizing.fit_doubt import FitDoubt, NoFitDoubt, with_doubt
 from loadgo.sizing.mix import nearest_seed, parse_mix
 from loadgo.sizing.options import SearchOptions, trial_lengths
-from loadgo.sizing.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal
-from loadgo.sizing.points import points_of
-from loadgo.sizing.results import Capacity
-from loadgo.sizing.rounds import SearchResult, TrialLength, run_search
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.report.document import capacity_document
+from loadgo.sizing.search.fit_doubt import FitDoubt, NoFitDoubt, with_doubt
+from loadgo.sizing.search.outcomes import CapacityFound, NextTrial, NoNumberMeets, SearchGoal
+from loadgo.sizing.search.points import points_of
+from loadgo.sizing.search.results import Capacity
+from loadgo.sizing.search.rounds import SearchResult, TrialLength, run_search
+from loadgo.sizing.search.trials import BatchSums, CapacityTrial, TrialQuestions, trial_from
 from loadgo.sizing.site import prepare_site
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import BatchSums, CapacityTrial, TrialQuestions, trial_from
 from support.made_trials import made_trial
 from support.synthetic import Work, closed_loop
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 from loadgo.notation.figures import NOT_MEASURED, digits
-from loadgo.sizing.chart_data import model_curve
 from loadgo.sizing.curve import LoadPoint, MeasuredFigure, MixClass, Target, TargetVerdict
 from loadgo.sizing.models.answers import ModelCapacity
 from loadgo.sizing.models.basis import apportion_users
 from loadgo.sizing.models.demands import Demand, demands_of, saturation_users
 from loadgo.sizing.models.extrapolation import ModelFigures
 from loadgo.sizing.models.models import MOST_RESPONSE_MISS, Models, models_of
+from loadgo.sizing.report.chart_data import model_curve
 from loadgo.theory.populations import Class as Population
 from loadgo.theory.populations import Station, populations
 from support.capacity_results import capacity_of, rows_by_name, table_titled

@@ -11,19 +11,19 @@ import polars as pl
 import pytest
 from loadgo.measures.tariff import load_tariff
 from loadgo.records.tables import Tables
-from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.curve import LoadPoint
-from loadgo.sizing.limiting import first_saturation
 from loadgo.sizing.models.models import Models, models_of
-from loadgo.sizing.near_line import find_crossing, quiet_crossing
-from loadgo.sizing.neighbours import busy_warning, neighbours_in_words, neighbours_of
-from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
-from loadgo.sizing.points import point_of
-from loadgo.sizing.quiet_host import with_quiet_capacity
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.report.limiting import first_saturation
 from loadgo.sizing.resources import ServerCounts, cpu_limit_servers
-from loadgo.sizing.results import Neighbours, QuietCapacity
+from loadgo.sizing.search.near_line import find_crossing, quiet_crossing
+from loadgo.sizing.search.neighbours import busy_warning, neighbours_in_words, neighbours_of
+from loadgo.sizing.search.outcomes import CapacityFound, SearchGoal, Undecided
+from loadgo.sizing.search.points import point_of
+from loadgo.sizing.search.quiet_host import with_quiet_capacity
+from loadgo.sizing.search.results import Neighbours, QuietCapacity
+from loadgo.sizing.search.trials import CapacityTrial, TrialQuestions, trial_from
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import CapacityTrial, TrialQuestions, trial_from
 from support.capacity_results import capacity_of, rows_by_name, table_titled
 from support.known_capacity import MEAN, SERVERS, exact, exact_response_s, exacts
 from support.made_trials import made_trial, slow_share

@@ -12,15 +12,15 @@ from loadgo.documents.chart import png
 from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.documents.table import Table
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing.chart_data import axis_end, extended_curve, model_curve, response_scales
-from loadgo.sizing.charts import capacity_charts
 from loadgo.sizing.curve import ENDED_EARLY, MeasuredFigure, MixClass, Target, TargetVerdict
-from loadgo.sizing.document import capacity_document
 from loadgo.sizing.models.models import models_of
-from loadgo.sizing.pictures import capacity_pictures
-from loadgo.sizing.results import Capacity, Neighbours
+from loadgo.sizing.report.chart_data import axis_end, extended_curve, model_curve, response_scales
+from loadgo.sizing.report.charts import capacity_charts
+from loadgo.sizing.report.document import capacity_document
+from loadgo.sizing.report.pictures import capacity_pictures
+from loadgo.sizing.report.tables import has_value, slow_heading, value_cell
+from loadgo.sizing.search.results import Capacity, Neighbours
 from loadgo.sizing.site import prepare_site
-from loadgo.sizing.tables import has_value, slow_heading, value_cell
 from loadgo.theory.populations import Class as Population
 from loadgo.theory.populations import Station, populations
 from support.capacity_results import capacity_of, rows_by_name, table_titled

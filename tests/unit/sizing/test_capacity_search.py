@@ -8,15 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadgo.sizing.answer import answer_of
-from loadgo.sizing.crossing import crossing_of, excess_of, scale_of
-from loadgo.sizing.outcomes import CapacityFound, EveryNumberMeets, NextTrial, NoNumberMeets, SearchGoal, Undecided
-from loadgo.sizing.rounds import SearchResult, TrialLength, TrialLengths, run_search
-from loadgo.sizing.search import MOST_LEAP_RATIO, next_step
-from loadgo.sizing.standing import target_standing
-from loadgo.sizing.steady_state import steadiness
+from loadgo.sizing.report.answer import answer_of
+from loadgo.sizing.search.crossing import crossing_of, excess_of, scale_of
+from loadgo.sizing.search.outcomes import (
+    CapacityFound,
+    EveryNumberMeets,
+    NextTrial,
+    NoNumberMeets,
+    SearchGoal,
+    Undecided,
+)
+from loadgo.sizing.search.rounds import SearchResult, TrialLength, TrialLengths, run_search
+from loadgo.sizing.search.search import MOST_LEAP_RATIO, next_step
+from loadgo.sizing.search.standing import target_standing
+from loadgo.sizing.search.steady_state import steadiness
+from loadgo.sizing.search.trials import BatchSums, CapacityTrial
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import BatchSums, CapacityTrial
 from loadgo.theory.populations import Class, Station
 from support.made_trials import made_trial, mean_trial
 from support.networks import mean_values

@@ -6,12 +6,12 @@ import itertools
 import math
 
 import pytest
-from loadgo.sizing.outcomes import NextTrial, SearchGoal
-from loadgo.sizing.rounds import TrialLength, run_search
-from loadgo.sizing.search import interactions_left
+from loadgo.sizing.search.outcomes import NextTrial, SearchGoal
+from loadgo.sizing.search.rounds import TrialLength, run_search
+from loadgo.sizing.search.search import interactions_left
+from loadgo.sizing.search.time_left import DrawnSearchLines, search_limits_in_words, time_left_in_words
+from loadgo.sizing.search.trials import CapacityTrial
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.time_left import DrawnSearchLines, search_limits_in_words, time_left_in_words
-from loadgo.sizing.trials import CapacityTrial
 from support.made_trials import made_trial
 
 GOAL = SearchGoal(parse_targets("p90 < 1s"), 1000, 1, 200_000, 60, live=False)
@@ -49,7 +49,7 @@ def test_the_time_left_is_told_in_words() -> None:
 def test_a_line_comes_at_most_every_ten_seconds_and_none_of_a_host(monkeypatch: pytest.MonkeyPatch) -> None:
     for live, lines_wanted in ((False, True), (True, False)):
         clock = itertools.count(0.0, 6.0)
-        monkeypatch.setattr("loadgo.sizing.time_left.time.monotonic", lambda clock=clock: next(clock))
+        monkeypatch.setattr("loadgo.sizing.search.time_left.time.monotonic", lambda clock=clock: next(clock))
         lines: list[str] = []
         goal = SearchGoal(parse_targets("p90 < 1s"), 100, 1, 200_000, 60, live=live)
         result = run_search(tries, goal, progress=lines.append)
@@ -60,7 +60,7 @@ def test_a_line_comes_at_most_every_ten_seconds_and_none_of_a_host(monkeypatch: 
 
 def test_the_searches_with_drawn_parameters_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0.0, 6.0)
-    monkeypatch.setattr("loadgo.sizing.time_left.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("loadgo.sizing.search.time_left.time.monotonic", lambda: next(clock))
     lines: list[str] = []
     drawn = DrawnSearchLines(lines.append, 4)
     for _ in range(4):

@@ -5,24 +5,24 @@ from dataclasses import replace
 
 import pytest
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing import trial_log
-from loadgo.sizing.answer import AnswerContext, answer_of
 from loadgo.sizing.capacity import assemble_capacity, search_goal
-from loadgo.sizing.chart_data import missing_in_words, model_curve, response_curve
-from loadgo.sizing.document import capacity_document
-from loadgo.sizing.fit_doubt import FitDoubt
-from loadgo.sizing.limiting import limiting_resource
-from loadgo.sizing.narrowing import LATE_DRIVER_REMEDY, remedy_of
 from loadgo.sizing.options import SearchOptions, trial_lengths
-from loadgo.sizing.outcomes import CapacityFound, SearchGoal, Undecided
-from loadgo.sizing.points import points_of
-from loadgo.sizing.results import Capacity, Saturation
-from loadgo.sizing.rounds import run_search
+from loadgo.sizing.report.answer import AnswerContext, answer_of
+from loadgo.sizing.report.chart_data import missing_in_words, model_curve, response_curve
+from loadgo.sizing.report.document import capacity_document
+from loadgo.sizing.report.limiting import limiting_resource
+from loadgo.sizing.report.tables import standing_cell
+from loadgo.sizing.search import trial_log
+from loadgo.sizing.search.fit_doubt import FitDoubt
+from loadgo.sizing.search.narrowing import LATE_DRIVER_REMEDY, remedy_of
+from loadgo.sizing.search.outcomes import CapacityFound, SearchGoal, Undecided
+from loadgo.sizing.search.points import points_of
+from loadgo.sizing.search.results import Capacity, Saturation
+from loadgo.sizing.search.rounds import run_search
+from loadgo.sizing.search.trials import CapacityTrial
+from loadgo.sizing.search.validity import Invalidity
 from loadgo.sizing.site import TrialLoad, prepare_site, run_trial
-from loadgo.sizing.tables import standing_cell
 from loadgo.sizing.targets import parse_targets
-from loadgo.sizing.trials import CapacityTrial
-from loadgo.sizing.validity import Invalidity
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exact, exacts
 from support.made_knobs import made_knob_capacity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from loadgo.records.tables import COLUMNS_BY_TABLE
-from loadgo.sizing.early_end import misses_widely
+from loadgo.sizing.search.early_end import misses_widely
 from loadgo.sizing.targets import parse_targets
 
 SLOW_S, FAST_S = 10.0, 0.1

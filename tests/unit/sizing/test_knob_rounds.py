@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from loadgo.errors import BadRun
 from loadgo.running.prepared import RunSettings
-from loadgo.sizing import trial_log
 from loadgo.sizing.knobs.find import result_of
 from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.knobs.rounds import KnobRounds, run_knob_rounds
 from loadgo.sizing.knobs.search import first_values
-from loadgo.sizing.trial_log import MOST_INVALID_TRIALS
-from loadgo.sizing.trials import CapacityTrial
+from loadgo.sizing.search import trial_log
+from loadgo.sizing.search.trial_log import MOST_INVALID_TRIALS
+from loadgo.sizing.search.trials import CapacityTrial
 from support.made_knobs import GOAL, KNOB, search_of, searched, slow_at
 from support.made_trials import made_trial
 

@@ -8,13 +8,13 @@ import pytest
 from loadgo.stats.repeated_interval import (
     FEWEST_OBSERVATIONS,
     LAST_WIDTH_RATIO,
-    half_width,
     observations_needed,
     planned_half_width,
     repeated_interval,
 )
 from loadgo.stats.resample import Interval
 from loadgo.stats.student import student_reach
+from support.repeated_intervals import half_width
 
 
 def evenly(count: int, planned: int) -> list[float]:
@@ -66,10 +66,10 @@ def test_the_forecast_of_the_last_width_is_that_of_an_experiment(planned: int) -
 
 
 def test_observations_needed_are_the_first_that_are_enough() -> None:
-    needed = observations_needed(0.1, 0.05, 1000)
+    needed = observations_needed(0.1, 0.05)
     assert needed is not None
     assert planned_half_width(0.1, needed) <= 0.05 < planned_half_width(0.1, needed - 1)
-    assert observations_needed(10.0, 0.05, 1000) is None
+    assert observations_needed(10.0, 0.05) is None
 
 
 def test_a_covariate_that_explains_the_scatter_narrows_the_interval() -> None:

@@ -8,7 +8,7 @@ use loadgo_core::record::MeterRows;
 use loadgo_core::script::parse_span;
 use loadgo_host::conditions::{Description, describe};
 use loadgo_host::leftovers::clear_stale;
-use loadgo_run::{Decision, HostMeter, MeterOrder, MeteringResult, TierAsked};
+use loadgo_run::{Decision, HostMeter, MeterOrder, MeteringResult, TierAsked, ToldLines};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -49,6 +49,7 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
         command: typed.command,
         command_line: Vec::new(),
         sessions: None,
+        told_lines: ToldLines::default(),
     };
     let meter = HostMeter::begin(order).map_err(|failure| failure.refusal.to_string())?;
     let interrupts = Interrupts::listen(meter.running())?;

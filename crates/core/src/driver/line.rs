@@ -25,6 +25,9 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         user.first_key_due = (user.prompt + think).max(user.noticed);
         user.planned = user.first_key_due + typing_time(script, user.strokes());
         user.state = UserState::Thinking;
+        if let Some(line) = user.line {
+            self.system.next_line(user.id, line.number);
+        }
         if think == Span::ZERO && script.typing_chars_per_second.is_none() {
             let now = user.first_key_due;
             return self.act_on_deadline(index, now);

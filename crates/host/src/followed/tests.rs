@@ -43,7 +43,7 @@ impl Drop for Shell {
 fn followed(directory: &tempfile::TempDir, owner: u32) -> FollowedSessions {
     let id = format!("followed-{}", monotonic_ns());
     let directory = directory.path().join("loadgo-sessions");
-    FollowedSessions::begin(Expected { id, directory, owner, users: 9 }).expect("/proc is there")
+    FollowedSessions::begin(Expected { id, directory, owner, users: 9, commands: Vec::new() }).expect("/proc is there")
 }
 
 /// Reads all accounts until `is_enough`. Returns the rows.

@@ -1,6 +1,7 @@
 //! The hosts that users log in to: each has a range of users, a log-in command, and perhaps an agent.
 
 use crate::terminals::login::Login;
+use crate::terminals::next_lines::NextLines;
 use loadgo_core::system::UserId;
 
 /// A range of users, and the host that they log in to.
@@ -15,6 +16,8 @@ pub struct Destination {
     ///
     /// [`LOG_OUT_PAUSE`]: crate::terminals::host::LOG_OUT_PAUSE
     pub announced_in: Option<String>,
+    /// The way to that agent for the news which line a user types next.
+    pub next_lines: Option<NextLines>,
 }
 
 /// All destinations of a run, in the order of their users. Their log-in commands are of one kind.
@@ -31,7 +34,7 @@ impl Destinations {
 
     /// One destination for all users, without an agent.
     pub fn one(login: Login) -> Destinations {
-        Destinations::new(vec![Destination { last_user: UserId::MAX, login, announced_in: None }])
+        Destinations::new(vec![Destination { last_user: UserId::MAX, login, announced_in: None, next_lines: None }])
     }
 
     /// The log-in command of the first users. All others are of its kind.
@@ -62,7 +65,7 @@ mod tests {
     #[test]
     fn each_user_has_the_destination_of_the_own_range() {
         let login = Login::find("true", "/usr/bin:/bin").expect("true is there");
-        let destination = |last_user| Destination { last_user, login: login.clone(), announced_in: None };
+        let destination = |last_user| Destination { last_user, login: login.clone(), announced_in: None, next_lines: None };
         let destinations = Destinations::new(vec![destination(2), destination(3), destination(7)]);
         let indices: Vec<_> = (1..=8).map(|user| destinations.index_of(user)).collect();
         assert_eq!(indices, [0, 0, 1, 2, 2, 2, 2, 2]);

@@ -286,6 +286,12 @@ impl System for Host {
         }
     }
 
+    fn next_line(&mut self, user: UserId, line: u32) {
+        if let Some(news) = &self.setting.destinations.of(user).next_lines {
+            news.tell(user, line);
+        }
+    }
+
     fn keys(&mut self, user: UserId, keys: &[u8], form: TypedForm) {
         let Some(seat) = self.seat(user) else { return };
         let keys = seat.session.as_typed(keys, form);
@@ -316,6 +322,7 @@ impl System for Host {
         if self.setting.destinations.of(user).announced_in.is_none() {
             return self.type_log_out(user, keys);
         }
+        self.next_line(user, LOG_OUT_LINE_ID);
         let due = self.now() + LOG_OUT_PAUSE;
         if let Some(seat) = self.seat(user) {
             seat.log_out_keys = keys.into();

@@ -114,6 +114,7 @@ impl UsageMeter {
             cpu_resolution_ns: accounts.as_ref().map_or(proc.tick_ns(), |accounts| accounts.resolution_ns()),
             every: demand.every.max(1),
             split: "the kernel's ticks",
+            has_delays: delays,
             notes,
         };
         let users = ByUser::new(demand.first_user, demand.users);

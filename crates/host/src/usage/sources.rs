@@ -1,7 +1,7 @@
 //! Chooses the best sources of usage that this host offers. A note says which privilege a better source needs.
 
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use crate::groups::hierarchy::Version;
 use crate::leftovers::Leftovers;
@@ -32,8 +32,17 @@ pub struct Sources {
     pub every: u32,
     /// How user and system time are told apart.
     pub split: &'static str,
+    /// Whether the kernel accounts for waits of paging and of I/O.
+    pub has_delays: bool,
     /// Sources that were not available, each with the remedy.
     pub notes: Vec<String>,
+}
+
+impl Sources {
+    /// Whether delay accounting was on at the beginning, and somebody else has switched it off since.
+    pub fn delays_switched_off(&self) -> bool {
+        self.has_delays && fs::read_to_string(DELAY_ACCOUNTING).is_ok_and(|value| value.trim() == "0")
+    }
 }
 
 /// Demands on a meter.

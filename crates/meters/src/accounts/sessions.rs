@@ -86,6 +86,8 @@ impl SessionReporter {
 pub(crate) struct Sessions {
     events: Receiver,
     by_leader: HashMap<u32, ReportedSession>,
+    /// Leaders that have been reported since the last [`Sessions::take_begun`].
+    begun: Vec<u32>,
     /// Lines and ends that no sample has reached yet, in the order of time.
     pending: VecDeque<DriverReport>,
     /// The time of the last [`Sessions::forget_before`].
@@ -113,7 +115,7 @@ impl Sessions {
     }
 
     fn new(events: Receiver) -> Sessions {
-        Sessions { events, by_leader: HashMap::new(), pending: VecDeque::new(), forgotten_ns: 0 }
+        Sessions { events, by_leader: HashMap::new(), begun: Vec::new(), pending: VecDeque::new(), forgotten_ns: 0 }
     }
 
     /// Reads the driver's events since the last call.
@@ -125,10 +127,21 @@ impl Sessions {
                         self.advance_to(u64::MAX); // a pending event may be of an earlier session with the same id
                     }
                     self.by_leader.insert(pid, ReportedSession { user, command: 0, ended_ns: None });
+                    self.begun.push(pid);
                 }
                 event => self.pending.push_back(event),
             }
         }
+    }
+
+    /// The leaders of the sessions that have begun since the last call.
+    pub fn take_begun(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.begun)
+    }
+
+    /// Whether the process leads a session that has not ended.
+    pub fn is_led_by(&self, pid: u32) -> bool {
+        self.by_leader.get(&pid).is_some_and(|session| session.ended_ns.is_none())
     }
 
     /// Applies the lines and ends up to a time.

@@ -115,6 +115,15 @@ impl Processes {
         self.spaces.insert(pid, space);
     }
 
+    /// Notes that the process leads a session. This process need not have forked it: sshd may have. Children of later belong to it too.
+    pub fn lead(&mut self, pid: u32, segments: &mut Segments) {
+        if self.space(pid, segments).is_some()
+            && let Some(space) = self.spaces.get_mut(&pid)
+        {
+            space.leader = pid;
+        }
+    }
+
     /// Removes a process that has ended; notes about it are still expected until the end of the next span.
     pub fn end(&mut self, pid: u32) {
         if let Some(space) = self.spaces.remove(&pid) {
@@ -184,6 +193,20 @@ mod tests {
     fn read_nothing(_: u32, _: &mut Segments) -> Option<Space> {
         READINGS.set(READINGS.get() + 1);
         None
+    }
+
+    #[test]
+    fn children_of_a_leader_that_another_program_has_forked_belong_to_its_session() {
+        let (mut processes, mut segments) = (Processes::none(read_nothing), Segments::new());
+        processes.fork(41, 40);
+        processes.fork(42, 41);
+        processes.lead(42, &mut segments);
+        processes.fork(43, 42);
+        processes.fork(44, 43);
+        let leaders = [41, 42, 43, 44].map(|pid| processes.space(pid, &mut segments).map(|space| space.leader));
+        assert_eq!(leaders, [Some(0), Some(42), Some(42), Some(42)]);
+        processes.lead(99, &mut segments);
+        assert!(processes.space(99, &mut segments).is_none(), "it has ended, and leads nothing");
     }
 
     #[test]

@@ -82,6 +82,9 @@ impl Profiler {
         self.round += 1;
         self.reloaded.clear();
         self.options.sessions.read_events(); // read after the rings, so that each line before a sample is known
+        for pid in self.options.sessions.take_begun() {
+            self.processes.lead(pid, &mut self.segments);
+        }
         let now = events.last().map_or(0, |event| event.time);
         for event in events {
             self.on_event(event);
@@ -100,7 +103,13 @@ impl Profiler {
                 self.jits.forget(event.pid);
             }
             KernelNote::Named { name, exec: false } if event.pid == event.tid => self.processes.rename(event.pid, &name),
-            KernelNote::Forked { parent } if parent != event.pid => self.processes.fork(event.pid, parent),
+            KernelNote::Forked { parent } if parent != event.pid => {
+                self.processes.fork(event.pid, parent);
+                // The report of a session may come before the note about its leader's birth.
+                if self.options.sessions.is_led_by(event.pid) {
+                    self.processes.lead(event.pid, &mut self.segments);
+                }
+            }
             KernelNote::Ended if event.pid == event.tid => {
                 self.jits.forget(event.pid);
                 self.processes.end(event.pid);

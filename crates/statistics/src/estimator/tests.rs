@@ -148,3 +148,18 @@ fn a_mistake_in_a_rule_says_what_would_be_right() {
         assert!(mistake.contains(words), "{text:?} says {mistake:?}");
     }
 }
+
+#[test]
+fn a_rule_ends_a_run_at_the_first_of_its_limits() {
+    let rule = StopRule::parse("interactions=10, time=1s").unwrap();
+    assert!(!rule.is_over(9, 999_999_999));
+    assert!(rule.is_over(10, 0) && rule.is_over(0, 1_000_000_000));
+}
+
+#[test]
+fn quantiles_and_precisions_of_nothing_or_of_all_are_refused() {
+    for text in ["precision(p0)=5%", "precision(p100)=5%", "precision(mean)=0%", "precision(mean)=100%"] {
+        assert!(StopRule::parse(text).is_err(), "{text}");
+    }
+    assert!(StopRule::parse("precision(p99.9)=0.1%").is_ok());
+}

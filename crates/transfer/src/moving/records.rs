@@ -8,14 +8,14 @@ use std::io;
 /// Largest number of bytes in a record: a line of a printer.
 pub const MOST_RECORD_BYTES: usize = 132;
 /// Size of a block's header.
-pub(crate) const BLOCK_HEADER_BYTES: usize = 3;
+pub const BLOCK_HEADER_BYTES: usize = 3;
 /// Size of a record's header.
 pub(crate) const RECORD_HEADER_BYTES: usize = 2;
 /// First byte of a block.
 const BLOCK_BYTE: u8 = 0xFF;
 
 /// Number of a file's bytes that fit into a block of `block` bytes; at least 1.
-pub(crate) fn payload_bytes(block: usize) -> usize {
+pub fn payload_bytes(block: usize) -> usize {
     let inside = block.clamp(BLOCK_HEADER_BYTES + RECORD_HEADER_BYTES + 1, BLOCK_HEADER_BYTES + usize::from(u16::MAX))
         - BLOCK_HEADER_BYTES;
     let full_records = inside / (MOST_RECORD_BYTES + RECORD_HEADER_BYTES);
@@ -50,7 +50,7 @@ pub fn block_length(header: [u8; BLOCK_HEADER_BYTES]) -> io::Result<usize> {
 ///
 /// # Errors
 /// A record is longer than its block.
-pub(crate) fn unpack(mut inside: &[u8], payload: &mut Vec<u8>) -> io::Result<()> {
+pub fn unpack(mut inside: &[u8], payload: &mut Vec<u8>) -> io::Result<()> {
     payload.clear();
     while !inside.is_empty() {
         let (header, rest) =

@@ -93,11 +93,6 @@ def read_sudo_logs(path: Path) -> LogRead:
     )
 
 
-def has_sudo_log(path: Path) -> bool:
-    """Whether a folder has an I/O log of sudo in it, or is one."""
-    return next(_session_folders(path), None) is not None
-
-
 def _losses(totals: _SudoTotals) -> tuple[str, ...]:
     if not totals.damaged:
         return ()

@@ -28,10 +28,8 @@ class InteractionUse:
     """The supervisor's processor time on its behalf."""
     faults: float
     """Number of page faults that needed a device."""
-    ready_wait_s: float
     paging_wait_s: float
     """Waiting time for pages. With swapping, it is the time in which the program is moved out and in."""
-    io_wait_s: float
     bytes_out: float
 
     @property
@@ -89,9 +87,7 @@ def _use(rows: pl.DataFrame) -> InteractionUse:
         cpu_user_s=_mean(rows, "cpu_user_ns") / 1e9,
         cpu_system_s=_mean(rows, "cpu_system_ns") / 1e9,
         faults=_mean(rows, "faults_major"),
-        ready_wait_s=_mean(rows, "ready_wait_ns") / 1e9,
         paging_wait_s=_mean(rows, "paging_wait_ns") / 1e9,
-        io_wait_s=_mean(rows, "io_wait_ns") / 1e9,
         bytes_out=_mean(rows, "bytes_out"),
     )
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loadgo.notation.figures import capitalized, counted, in_words, setting
-from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import Target
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobEnd
 from loadgo.sizing.knobs.search import KnobStanding
+from loadgo.sizing.search.crossing import LimitCrossing
 
 _LONGER_TIMES, _MORE_TIMES = 4, 2
 """An open answer names trials of this many times the length, and this many times as many, as its remedy."""

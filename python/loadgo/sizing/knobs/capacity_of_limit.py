@@ -14,7 +14,7 @@ from loadgo.sizing.knobs.find import find_knob, knob_search
 from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.mix import check_seed, script_or_mix_of
 from loadgo.sizing.options import SearchOptions, trial_lengths_on_host
-from loadgo.sizing.results import ReportProgress
+from loadgo.sizing.search.results import ReportProgress
 
 
 def capacity_of_limit(

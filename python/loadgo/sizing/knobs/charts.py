@@ -9,10 +9,10 @@ from loadgo.documents.chart import ACCENT_COLOR, AMOUNT_LABEL, PERCENT_LABEL, SI
 from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, WARM_COLOR
 from loadgo.documents.quick_drawing import quick_drawing
-from loadgo.sizing.answer import format_measure
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import figures_of, plain_measure
 from loadgo.sizing.knobs.results import KnobCapacity
+from loadgo.sizing.report.answer import format_measure
 
 
 @quick_drawing()

@@ -9,12 +9,12 @@ from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document, Points
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import counted, number, people, seconds, share
-from loadgo.sizing.json_keys import JSON_KEYS as CAPACITY_KEYS
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
 from loadgo.sizing.knobs.trust import knob_doubts, knob_trust
-from loadgo.sizing.tables import has_value, slow_cell, slow_heading, standing_cell, undecided_notes, value_cell
+from loadgo.sizing.report.json_keys import JSON_KEYS as CAPACITY_KEYS
+from loadgo.sizing.report.tables import has_value, slow_cell, slow_heading, standing_cell, undecided_notes, value_cell
 
 if TYPE_CHECKING:
     from loadgo.documents.chart import Chart

@@ -16,7 +16,6 @@ from loadgo.running.host import parse_limit_each
 from loadgo.running.prepared import THIS_HOST, RunSettings
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.stopping import catch_stop_signals
-from loadgo.sizing.early_end import reported_trial, trial_watcher
 from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value, taken_in_words
 from loadgo.sizing.knobs.knob import Knob, check_not_fixed, parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import recommended_files
@@ -24,14 +23,15 @@ from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
 from loadgo.sizing.knobs.rounds import KnobRounds, run_knob_rounds
 from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, standing_of
 from loadgo.sizing.mix import UserMix
-from loadgo.sizing.outcomes import SearchGoal
-from loadgo.sizing.points import point_of
-from loadgo.sizing.results import ReportProgress
-from loadgo.sizing.rounds import TrialLengths
+from loadgo.sizing.search.early_end import reported_trial, trial_watcher
+from loadgo.sizing.search.outcomes import SearchGoal
+from loadgo.sizing.search.points import point_of
+from loadgo.sizing.search.results import ReportProgress
+from loadgo.sizing.search.rounds import TrialLengths
+from loadgo.sizing.search.trial_log import trial_record
+from loadgo.sizing.search.trials import CapacityTrial
 from loadgo.sizing.site import TrialLoad, TrialSite, prepare_site, run_trial, settings_in_words, write_result
 from loadgo.sizing.targets import check_commands, check_resources, parse_targets
-from loadgo.sizing.trial_log import trial_record
-from loadgo.sizing.trials import CapacityTrial
 
 _ALIKE = "Neither does any other limit over what the host has."
 """The part of a warning about the largest value that is about the others which the host cannot reach."""

@@ -7,9 +7,9 @@ from functools import partial
 
 from loadgo.documents import signs
 from loadgo.documents.document import SignPicture
-from loadgo.sizing.answer import format_measure
 from loadgo.sizing.curve import Target
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint
+from loadgo.sizing.report.answer import format_measure
 
 _PLOT_LINES = 10
 _MOST_PLOT_CHARS = 60

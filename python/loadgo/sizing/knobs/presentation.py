@@ -8,11 +8,10 @@ from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.sizing.knobs.document import knob_document, knob_json
 from loadgo.sizing.knobs.results import KnobCapacity
+from loadgo.sizing.report.presentation import TRIAL_COLUMNS
 
 if TYPE_CHECKING:
     import polars as pl
-
-_TRIAL_COLUMNS = "users name seconds interactions standing others used valid why cut_short interrupted censored late"
 
 
 def presentation(result: KnobCapacity) -> Presentation:
@@ -36,4 +35,4 @@ def _points(result: KnobCapacity) -> pl.DataFrame:
 def _trials(result: KnobCapacity) -> pl.DataFrame:
     import polars as pl
 
-    return frame_of(result.each_trial, _TRIAL_COLUMNS).with_columns(pl.Series("value", result.values, pl.Float64))
+    return frame_of(result.each_trial, TRIAL_COLUMNS).with_columns(pl.Series("value", result.values, pl.Float64))

@@ -9,7 +9,7 @@ from typing import Literal
 from loadgo.documents.result import Result
 from loadgo.sizing.curve import LoadPoint, MixClass, Target, TargetStanding
 from loadgo.sizing.knobs.knob import Knob
-from loadgo.sizing.results import TrialRecord
+from loadgo.sizing.search.results import TrialRecord
 
 KnobEnd = Literal["found", "every value", "no value", "open", "stopped"]
 """The reason why a search ended; `open`: the trials left it undecided, and `stopped`: an interrupt ended it."""

@@ -9,9 +9,9 @@ from functools import partial
 
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.search import KnobTrial, next_value, standing_of
-from loadgo.sizing.outcomes import SearchGoal
-from loadgo.sizing.trial_log import STOPPED_REASON, TrialLog
-from loadgo.sizing.trials import CapacityTrial
+from loadgo.sizing.search.outcomes import SearchGoal
+from loadgo.sizing.search.trial_log import STOPPED_REASON, TrialLog
+from loadgo.sizing.search.trials import CapacityTrial
 
 RunKnobTrial = Callable[[float, int], CapacityTrial]
 """A function that runs a trial with a value of the limit; the second argument is the trial's index in its search."""

@@ -14,14 +14,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loadgo.sizing.crossing import LimitCrossing
 from loadgo.sizing.curve import TargetStanding
-from loadgo.sizing.host_line import host_crossing
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobSide
-from loadgo.sizing.outcomes import SearchGoal
-from loadgo.sizing.standing import target_standing
-from loadgo.sizing.trials import CapacityTrial
+from loadgo.sizing.search.crossing import LimitCrossing
+from loadgo.sizing.search.host_line import host_crossing
+from loadgo.sizing.search.outcomes import SearchGoal
+from loadgo.sizing.search.standing import target_standing
+from loadgo.sizing.search.trials import CapacityTrial
 
 FIRST_VALUES = 5
 """Number of values that are tried first, the ends of the range among them."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from loadgo.measures.trust import Evidence, trust_in_words
 from loadgo.notation.figures import counted, share
-from loadgo.sizing.document import STOPPED_WARNING
 from loadgo.sizing.knobs.results import KnobCapacity
-from loadgo.sizing.neighbours import busy_warning, neighbours_of, other_work_doubts
-from loadgo.sizing.trust import late_driver
+from loadgo.sizing.report.document import STOPPED_WARNING
+from loadgo.sizing.report.trust import late_driver
+from loadgo.sizing.search.neighbours import busy_warning, neighbours_of, other_work_doubts
 
 
 def knob_doubts(answered: KnobCapacity) -> list[str]:

@@ -145,7 +145,7 @@ fn a_user_whose_answer_waits_for_the_meter_is_ready() {
 fn a_user_who_pauses_before_the_log_out_types_the_given_keys() {
     let mut test = TestHost::with_user("sh", "logout = \"sleep 1000\"");
     let login = test.host.setting.destinations.login().clone();
-    let destination = Destination { last_user: 1, login, announced_in: Some("/nowhere".into()) };
+    let destination = Destination { last_user: 1, login, announced_in: Some("/nowhere".into()), next_lines: None };
     test.host.setting.destinations = Destinations::new(vec![destination]);
     let asked = test.host.now();
     assert!(test.host.log_out(1, b"exit\n") >= asked + LOG_OUT_PAUSE);
