@@ -120,7 +120,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
     let memory =
         MemoryRow { user: Some(1), resident_bytes: Some(4096), taken_pages: Some(count), ..MemoryRow::of(at, 9, "users".into()) };
     let counts = LimitCounts { throttled_ns: Some(count), ..LimitCounts::default() };
-    let (user, line, usage) = (Some(1), Some(3), Usage::default());
+    let (user, usage) = (Some(1), Usage::default());
     MeterRows {
         memory: vec![memory],
         faults: vec![fault, slow],
@@ -128,7 +128,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         segments: vec![segment],
         queue: vec![queue],
         stacks: vec![stack_of(at, count)],
-        session_usage: vec![SessionUsageRow { at, span_ns: 9, user, line, usage, user_ticks_us: 4000, system_ticks_us: 0 }],
+        session_usage: vec![SessionUsageRow { at, span_ns: 9, user, line: user, usage, user_ticks_us: 9, system_ticks_us: 0 }],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         ..MeterRows::default()
     }
