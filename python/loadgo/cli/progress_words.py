@@ -132,7 +132,7 @@ def _parts(state: State, left: TimeLeft, headline: Headline | None, elapsed_s: f
     return [
         (2, step),
         (3, str(state["phase"])),
-        (6, people(state["users"])),
+        (6, people(state["users_logged_in"])),
         (4, counted(state["interactions"], "line")),
         (1, p90),
         (2, errors),

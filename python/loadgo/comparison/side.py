@@ -22,7 +22,7 @@ from loadgo.measures.other_work import Level, OtherWork, most_other_work, other_
 from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
 from loadgo.notation.figures import people
-from loadgo.records.conditions import has_passes, system_title
+from loadgo.records.conditions import has_open_load, has_passes, system_title
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, with_classes
 from loadgo.records.phases import Stretch, stretch_of
@@ -118,6 +118,17 @@ class Side:
     def has_totals_alone(self) -> bool:
         """Whether the side is printed without its interactions: their number and sums are all that is known."""
         return self.kind == "printed" and self.rows.is_empty()
+
+    @property
+    def has_open_load(self) -> bool:
+        """Whether sessions arrived at a rate in a run of this side."""
+        return any(has_open_load(run.conditions) for run in self.tables)
+
+    @property
+    def interactions_per_second(self) -> float | None:
+        """The interactions of all runs over their time."""
+        span_ns = sum(stretch.span_ns for stretch in self.stretches)
+        return sum(stretch.counted for stretch in self.stretches) * 1e9 / span_ns if span_ns > 0 else None
 
     @property
     def interaction_count(self) -> int:

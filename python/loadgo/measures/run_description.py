@@ -24,7 +24,7 @@ class RunDescription:
     model: str
     """`closed` or `open`."""
     users: int
-    """Number of users that the load has."""
+    """Number of users that the load has; in an open load those who came."""
     started: str
     wall_s: float | None
     finished: bool
@@ -54,6 +54,13 @@ class RunDescription:
     """The id of the run whose users were on this metered host, if its records lie in that run's folder; else empty."""
 
 
+def _users(tables: Tables, load: Mapping[str, Any]) -> int:
+    """The number of users of a closed load; of an open one the number that has come so far."""
+    if "users" in load and load.get("model") != "open":
+        return int(load["users"])
+    return len({*tables.sessions["user"].unique(), *tables.interactions["user"].unique()})
+
+
 def describe_run(tables: Tables) -> RunDescription:
     """The description of the run with these tables."""
     description = tables.conditions
@@ -63,7 +70,7 @@ def describe_run(tables: Tables) -> RunDescription:
         kind=str(description.get("kind", "run")),
         name=str(description.get("name", "")),
         model=str(load.get("model", "closed")),
-        users=int(load.get("users", tables.sessions["user"].n_unique())),
+        users=_users(tables, load),
         started=str(description.get("started", "")),
         wall_s=description.get("wall_s"),
         finished=bool(description.get("finished", False)),

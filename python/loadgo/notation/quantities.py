@@ -30,14 +30,17 @@ def span_s(span: str | float, argument: str | None = None) -> float:
 
 
 def arrivals_per_second(asked: str | float) -> float:
-    """Log-ins a second, from a number or from `0.5/s`, `30/min`, `100/h`.
+    """Log-ins a second, from a number or from `0.5/s`, `30/min`, `100/h`. A text needs a unit: `09.00` is no rate.
 
     Raises `BadArgument`.
     """
     number, unit = _amount(asked, PERIOD_S) or (0.0, "")
     rate = number / PERIOD_S.get(unit, 1.0)
-    if not rate:
-        raise BadArgument(f"{asked!r} is no rate of arrivals: write it as 0.5/s or 30/min, or 09:00 for a script's own")
+    if not rate or (isinstance(asked, str) and not unit):
+        raise BadArgument(
+            f"{asked!r} is no rate of arrivals: write a number over 0 with its unit, as 0.5/s or 30/min, or 09:00 for "
+            "a script's own rates from then on"
+        )
     return rate
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from loadgo.records.conditions import has_open_load
 from loadgo.records.interactions import CPU_NS, CYCLE_NS
 from loadgo.records.phases import classified_in, stretch_of
 from loadgo.records.prediction import ALL_COMMANDS, COMMAND_MEASURES, PREDICTED_QUANTILES, PredictedFigure
@@ -34,7 +35,8 @@ FiguresByKey = Mapping[FigureKey, float]
 
 def figures_of(tables: Tables, phases: str) -> FiguresByKey:
     """The figures of a run's `phases`, `steady` or `all`. A figure that the run does not have is left out."""
-    rows = classified_in(tables, stretch_of(tables, phases)).with_columns(
+    stretch = stretch_of(tables, phases)
+    rows = classified_in(tables, stretch).with_columns(
         command=pl.col("command").cast(pl.String),
         cpu=CPU_NS.cast(pl.Float64),
         response=pl.col("response_ns").cast(pl.Float64),
@@ -50,7 +52,9 @@ def figures_of(tables: Tables, phases: str) -> FiguresByKey:
         (ALL_COMMANDS, name): responses.quantile(share, "linear") for name, share in PREDICTED_QUANTILES.items()
     }
     cycle = rows["cycle"].mean()
-    if isinstance(cycle, float) and cycle > 0:
+    if has_open_load(tables.conditions):  # its users are there for a part of the time
+        figures[ALL_COMMANDS, "throughput"] = stretch.per_second
+    elif isinstance(cycle, float) and cycle > 0:
         figures[ALL_COMMANDS, "throughput"] = rows["user"].n_unique() * 1e9 / cycle
     return {key: value for key, value in figures.items() if isinstance(value, float) and 0 < value < np.inf}
 

@@ -133,6 +133,11 @@ def has_passes(run_toml: Mapping[str, Any]) -> bool:
     return "duration_s" not in load and "until" not in load
 
 
+def has_open_load(run_toml: Mapping[str, Any]) -> bool:
+    """Whether sessions arrived at a rate, whatever the answers took."""
+    return bool(run_toml.get("load", {}).get("model") == "open")
+
+
 def system_title(run_toml: Mapping[str, Any]) -> str:
     """The name of a run's system in reports: its title, else its host's name, else its own; may be empty."""
     system = run_toml.get("system", {})

@@ -18,6 +18,7 @@ from loadgo import _loadgo
 from loadgo.documents.result import Result
 from loadgo.errors import BadRun, LoadgoError
 from loadgo.notation.figures import counted
+from loadgo.records.conditions import has_open_load
 from loadgo.records.run_file import RUN_FILE as RUN_FILE
 from loadgo.records.run_file import check_path, check_regular, read_run_file, start_in, utf8_text
 from loadgo.records.run_file_values import check_values
@@ -154,7 +155,8 @@ def read_run(folder: Path) -> RecordedRun:
 
 def _recorded_run(folder: Path, run_toml: dict[str, Any]) -> RecordedRun:
     finished = bool(run_toml.get("finished", False))
-    users = run_toml.get("load", {}).get("users")
+    # Of an open load `run.toml` has the number that may come, and the list reads no tables.
+    users = None if has_open_load(run_toml) else run_toml.get("load", {}).get("users")
     return RecordedRun(
         id=str(run_toml.get("id", utf8_text(folder.name))),
         folder=folder,

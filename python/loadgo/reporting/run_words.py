@@ -13,6 +13,9 @@ from loadgo.reporting.metered_command_words import metered_command
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.simulated_machine import machine, simulated
 
+_MOST_SHOWN_VALUES = 8
+"""Largest number of values with which an empirical law is shown."""
+
 
 def title(summary: Summary) -> str:
     """The run's name and load: `typical user: 20 users, closed load, …`."""
@@ -73,18 +76,31 @@ def load(summary: Summary) -> str:
     passes = load_section.get("passes")
     parts = [
         f"{summary.run.model} load",
-        f"think {load_section['think']}" if load_section.get("think") else "",
+        f"think {_law(str(load_section['think']))}" if load_section.get("think") else "",
         f"typing {load_section['typing']}" if load_section.get("typing") else "",
         f"{passes} pass{'es' if passes != 1 else ''}" if passes else "",
         f"for {setting(load_section['duration_s'])} s" if load_section.get("duration_s") else "",
         f"until {load_section['until']}" if load_section.get("until") else "",
-        f"{setting(load_section['arrivals_per_second'])} log-ins a second"
-        if load_section.get("arrivals_per_second")
-        else "",
-        f"at the script's rates from {load_section['arrivals_from']}" if load_section.get("arrivals_from") else "",
+        _arrivals(load_section),
         f"seed {load_section['seed']}" if "seed" in load_section else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _law(text: str) -> str:
+    """A law of times; of an empirical one with many values their number alone."""
+    values = text.count(",") + 1
+    return f"empirical, {values} values" if text.startswith("empirical(") and values > _MOST_SHOWN_VALUES else text
+
+
+def _arrivals(load_section: Mapping[str, Any]) -> str:
+    """The arrivals of an open load; empty for a closed one."""
+    rate = load_section.get("arrivals_per_second")
+    if not rate:
+        return ""
+    if begin := load_section.get("arrivals_from"):
+        return f"log-ins at the script's rates from {begin}, {number(rate * 3600)}/h on average"
+    return f"{setting(rate)} log-ins a second"
 
 
 def system(summary: Summary) -> str:

@@ -313,29 +313,34 @@ def _predict(checked: _CheckedRun, plan: DrawPlan, choice: WorkerChoice, progres
 def load_options(load: Load, rates: DayRates = ()) -> dict[str, Any]:
     """The load in the form of `_loadgo.run_host`, except for the passes; `rates` are as `day_rates` has them."""
     duration_s = None if load.duration is None else quantities.span_s(load.duration, "duration")
-    arrivals = arrival_options(load.arrivals, rates, duration_s)
+    warm_up_s = None if load.warm_up is None else quantities.span_s(load.warm_up, "warm_up")
+    length_s = None if duration_s is None else duration_s + (warm_up_s or 0.0)
+    arrivals = arrival_options(load.arrivals, rates, length_s)
     with naming("until"):
         until = None if load.until is None else _loadgo.parse_until(load.until)
     return {
         **arrivals,
-        "users": _users(load.users, arrivals["arrivals_per_second"], duration_s),
+        "users": _users(load.users, arrivals["arrivals_per_second"], length_s),
         "duration_s": duration_s,
-        "warm_up_s": None if load.warm_up is None else quantities.span_s(load.warm_up, "warm_up"),
+        "warm_up_s": warm_up_s,
         "until": until,
         "seed": quantities.seed(load.seed),
     }
 
 
-def _users(users: int | None, rate: float | None, duration_s: float | None) -> int:
+def _users(users: int | None, rate: float | None, length_s: float | None) -> int:
+    """The number of users to be ready: of an open load more than will come, so that their number is not cut."""
     if users is not None:
         return quantities.user_count(users)
     if rate is None:
         return 1
-    if duration_s is None:
+    if length_s is None:
         raise BadArgument(
             "an open load needs the number of users that arrive, or for how long they arrive: `users` or `duration`"
         ).about("users", "duration")
-    return quantities.user_count(math.ceil(rate * duration_s))
+    expected = rate * length_s
+    # A Poisson number exceeds this in less than one of a million loads, however many are expected.
+    return quantities.user_count(math.ceil(expected + 6 * math.sqrt(expected) + 10))
 
 
 def passes_of_users(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:

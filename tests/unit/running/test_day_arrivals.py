@@ -42,16 +42,42 @@ def test_sessions_arrive_at_the_rates_of_the_hours(files: tuple[Path, Path], tmp
     for begin, end, expected in parts:
         count = int(planned.is_between(begin, end, closed="left").sum())
         assert abs(count - expected) <= 4 * expected**0.5, (begin, end, count)
+    assert planned.max() < 9.0, "users who did not arrive have no session"
     load = tomllib.loads((run.folder / "run.toml").read_text(encoding="utf-8"))["load"]
     assert (load["model"], load["arrivals_from"]) == ("open", "09:30")
     assert load["arrivals_per_second"] == pytest.approx(510 / (9 * 3600))
     assert "at the script's rates from 09:30" in " ".join(run.report().split())
 
 
-def test_as_many_users_arrive_as_the_rates_say(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_as_many_users_arrive_as_come_at_the_rates(files: tuple[Path, Path], tmp_path: Path) -> None:
     script, machine = files
     run = loadgo.run(script, on=machine, arrivals="09:00", duration="2h", out=tmp_path / "run")
-    assert len(loadgo.tables(run).sessions) == 240
+    arrived = len(loadgo.tables(run).sessions)
+    assert abs(arrived - 240) <= 4 * 240**0.5
+    assert run.summary.run.users == arrived
+    assert f"{arrived} users" in run.report()
+
+
+def test_the_number_of_arrivals_is_not_cut_at_its_mean(files: tuple[Path, Path], tmp_path: Path) -> None:
+    script, machine = files
+    counts = []
+    for seed in range(12):
+        run = loadgo.run(script, on=machine, arrivals="2/h", duration="3h", seed=seed, out=tmp_path / f"run-{seed}")
+        counts.append(len(loadgo.tables(run).sessions))
+    assert max(counts) > 6 > min(counts)
+    assert abs(sum(counts) - 72) <= 4 * 72**0.5
+
+
+def test_the_throughput_of_arrivals_is_their_number_over_the_time(files: tuple[Path, Path], tmp_path: Path) -> None:
+    script, machine = files
+    runs = [
+        loadgo.run(script, on=machine, arrivals=rate, duration="3h", seed=seed, out=tmp_path / f"run-{seed}")
+        for seed, rate in enumerate(("60/h", "120/h"))
+    ]
+    compared = loadgo.compare(runs[0].folder, runs[1].folder).rows.whole["throughput"]
+    reported = [run.summary.stretch.per_second for run in runs]
+    assert (compared.before, compared.after) == pytest.approx(reported)
+    assert compared.interval is None
 
 
 @pytest.mark.parametrize(

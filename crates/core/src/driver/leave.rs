@@ -62,8 +62,10 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
     }
 
     pub(super) fn leave(&mut self, index: usize, at: Instant, outcome: &'static str) {
+        let is_open = self.is_open();
         let user = &mut self.users[index];
         assert_ne!(user.state, UserState::Gone, "a user leaves once");
+        let never_arrived = is_open && user.state == UserState::Away;
         if user.state == UserState::Away {
             (user.arrival, user.started) = (at, at);
         }
@@ -79,7 +81,9 @@ impl<S: System, R: Recorder> DriverLoop<'_, S, R> {
         let (user, planned, started, ready, sent) = (user.id, user.arrival, user.started, user.logged_in, user.sent);
         // A line may have been sent to a session that had ended, before the driver read of that.
         let ended = at.max(sent);
-        self.recorder.session(&SessionRow { user, planned, started, ready, ended, outcome });
+        if !never_arrived {
+            self.recorder.session(&SessionRow { user, planned, started, ready, ended, outcome });
+        }
         if self.users_present > 0 && !self.is_ending {
             // Lines that were sent after `at`, before the driver read of it, belong to the phase before.
             self.check_warm_up(self.system.now());

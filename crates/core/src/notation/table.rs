@@ -162,7 +162,10 @@ pub fn whole(placed: &PlacedValue<'_>, described: KeyDescription, range: Range<u
 /// Reads a value as a number, whole or not; `None` if it is another kind of value.
 pub fn number(placed: &PlacedValue<'_>) -> Option<f64> {
     match placed.get_ref() {
-        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| number as f64),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Some(number as f64),
+            Err(_) => number.as_str().parse().ok(), // too large for a whole number
+        },
         DeValue::Float(number) => number.as_str().parse().ok(),
         _ => None,
     }

@@ -140,7 +140,10 @@ impl<'a> StepReader<'a> {
                 return Err(SyntaxMistake::new(weight.key_at, "`weight` has a meaning only inside `choose`: leave it out here"));
             }
             if let Some(then) = alternative.then {
-                return Err(SyntaxMistake::new(then.key_at, "`then` has a meaning only inside `choose`: leave it out here"));
+                return Err(SyntaxMistake::new(
+                    then.key_at,
+                    "`then` has a meaning only inside `choose`, on an alternative as a whole: put it there, or leave it out",
+                ));
             }
             block.steps.extend(alternative.steps);
             block.most_lines = block.most_lines.saturating_add(most_lines);
