@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from loadgo.comparison.difference import Difference
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
-from loadgo.comparison.rows import Matched, matched
+from loadgo.comparison.rows import Matched, matched, without_intervals
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.comparison.thresholds import Threshold, ThresholdResult, threshold_result
 from loadgo.comparison.totals import matched_by_totals
@@ -194,6 +195,9 @@ def of_sides(
 
     def compared(by: Literal["line", "command"] | None) -> Matched:
         found = match(a, b, by, like_runs, margin)
+        if found.whole and (a.has_open_load or b.has_open_load):
+            throughput = _throughput_of_arrivals(found.whole["throughput"], a, b)
+            found = replace(found, whole={**found.whole, "throughput": throughput})
         return found if has_like_loads else without_merit(found)
 
     rows = compared(by)
@@ -224,6 +228,18 @@ def of_sides(
         margin=margin,
         command_rows=compared("command") if is_by_line else None,
     )
+
+
+def _throughput_of_arrivals(of_users: Difference, a: Side, b: Side) -> Difference:
+    """The throughput where a side has an open load, whose users are there for a part of the time: without an interval.
+
+    It is the number of interactions over the time, and says what was offered, not what the system could do.
+    """
+    before, after = (
+        side.interactions_per_second if side.has_open_load else measured
+        for side, measured in ((a, of_users.before), (b, of_users.after))
+    )
+    return replace(without_intervals(of_users), before=before, after=after)
 
 
 def _like_runs(a: Side, b: Side, tariff: str) -> tuple[Side, ...]:

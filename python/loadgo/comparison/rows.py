@@ -152,8 +152,6 @@ def matched(
     runs = min(frame["run"].n_unique() for frame in (a.rows, b.rows))
     is_short = too_short(runs, waits)
     rows, whole = _rows(plan, (left, right), waits, between, group_means)
-    if whole and (a.has_open_load or b.has_open_load):
-        whole = {**whole, "throughput": _throughput_of_arrivals(whole["throughput"], a, b)}
     if is_short:
         rows = tuple(replace(row, measures=_unjudged(row.measures)) for row in rows)
         whole = _unjudged(whole)
@@ -162,18 +160,6 @@ def matched(
     units = (left["unit"].n_unique(), right["unit"].n_unique())
     shown_waits = waits if is_short and whole else None
     return Matched(plan.by, plan.drawn_together, plan.unit, units, rows, whole, tuple(left_out), shown_waits, between)
-
-
-def _throughput_of_arrivals(of_users: Difference, a: Side, b: Side) -> Difference:
-    """The throughput where a side has an open load, whose users are there for a part of the time: without an interval.
-
-    It is the number of interactions over the time, and says what was offered, not what the system could do.
-    """
-    before, after = (
-        side.interactions_per_second if side.has_open_load else measured
-        for side, measured in ((a, of_users.before), (b, of_users.after))
-    )
-    return replace(_without_intervals(of_users), before=before, after=after)
 
 
 def _waits(side: Side) -> float:
@@ -186,12 +172,13 @@ def _unjudged(measures: Mapping[str, Difference]) -> dict[str, Difference]:
     """Removes the intervals of measures that depend on the queue."""
 
     return {
-        name: _without_intervals(difference) if name in QUEUEING_MEASURES else difference
+        name: without_intervals(difference) if name in QUEUEING_MEASURES else difference
         for name, difference in measures.items()
     }
 
 
-def _without_intervals(difference: Difference) -> Difference:
+def without_intervals(difference: Difference) -> Difference:
+    """The difference with its figures alone."""
     return replace(difference, interval=None, before_interval=None, after_interval=None, within_runs=None)
 
 
@@ -274,7 +261,7 @@ def _rows(
         measures = measures_of(tuple(indices), tuple(weights))
         count = _count_of(counts, indices)
         if kind == "row" and count is not None and min(count) < _FEWEST_ANSWERS:
-            measures = {name: _without_intervals(difference) for name, difference in measures.items()}
+            measures = {name: without_intervals(difference) for name, difference in measures.items()}
         return Row(label, kind, measures, count)
 
     rows: list[Row] = []

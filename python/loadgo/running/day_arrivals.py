@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from loadgo.errors import BadArgument, naming
-from loadgo.notation.quantities import arrivals_per_second
+from loadgo.notation import quantities
 from loadgo.running.bundled import Source
 from loadgo.running.load import Load
 from loadgo.running.prepared import parse_script_file
@@ -47,7 +48,22 @@ def arrival_options(arrivals: float | str | None, rates: DayRates, duration_s: f
         minute = minute_of_day(arrivals)
         if minute is not None and rates:
             return {"arrivals_per_second": mean_rate(rates, minute, duration_s), "arrivals_from": minute}
-        return {"arrivals_per_second": None if arrivals is None else arrivals_per_second(arrivals)}
+        return {"arrivals_per_second": None if arrivals is None else quantities.arrivals_per_second(arrivals)}
+
+
+def user_count(users: int | None, rate: float | None, length_s: float | None) -> int:
+    """The number of users to be ready: of an open load more than will come, so that their number is not cut."""
+    if users is not None:
+        return quantities.user_count(users)
+    if rate is None:
+        return 1
+    if length_s is None:
+        raise BadArgument(
+            "an open load needs the number of users that arrive, or for how long they arrive: `users` or `duration`"
+        ).about("users", "duration")
+    expected = rate * length_s
+    # A Poisson number exceeds this in less than one of a million loads, however many are expected.
+    return quantities.user_count(math.ceil(expected + 6 * math.sqrt(expected) + 10))
 
 
 def mean_rate(rates: DayRates, minute: int, length_s: float | None) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from loadgo.errors import BadArgument, LoadgoError, Refused, naming
 from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
-from loadgo.running.day_arrivals import DayRates, arrival_options, day_rates
+from loadgo.running.day_arrivals import DayRates, arrival_options, day_rates, user_count
 from loadgo.running.folders import as_utf8, failed_runs_named, new_folder
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import (
@@ -320,27 +319,12 @@ def load_options(load: Load, rates: DayRates = ()) -> dict[str, Any]:
         until = None if load.until is None else _loadgo.parse_until(load.until)
     return {
         **arrivals,
-        "users": _users(load.users, arrivals["arrivals_per_second"], length_s),
+        "users": user_count(load.users, arrivals["arrivals_per_second"], length_s),
         "duration_s": duration_s,
         "warm_up_s": warm_up_s,
         "until": until,
         "seed": quantities.seed(load.seed),
     }
-
-
-def _users(users: int | None, rate: float | None, length_s: float | None) -> int:
-    """The number of users to be ready: of an open load more than will come, so that their number is not cut."""
-    if users is not None:
-        return quantities.user_count(users)
-    if rate is None:
-        return 1
-    if length_s is None:
-        raise BadArgument(
-            "an open load needs the number of users that arrive, or for how long they arrive: `users` or `duration`"
-        ).about("users", "duration")
-    expected = rate * length_s
-    # A Poisson number exceeds this in less than one of a million loads, however many are expected.
-    return quantities.user_count(math.ceil(expected + 6 * math.sqrt(expected) + 10))
 
 
 def passes_of_users(passes: int | None, script_passes: int, *, until_load_ends: bool) -> int | None:
