@@ -320,9 +320,13 @@ def _meters_by_part(faults: pl.DataFrame, primitives: pl.DataFrame, by: Breakdow
 
 
 def _rows_by_owner(rows: pl.DataFrame, by: BreakdownColumn) -> dict[str, pl.DataFrame]:
-    """The rows of each command or user. No meter writes sums beside rows that are divided by the other column, too."""
+    """The rows of each command or user. Those of a command without a user are sums over its users, if there are any.
+
+    Those of a user without a command are no sums: they are of the log-in.
+    """
     owned = rows.filter(pl.col(by).is_not_null() & pl.col("device").is_null())
-    chosen = owned.with_columns(pl.col(by).cast(pl.String))
+    sums = owned.filter(pl.col("user").is_null())
+    chosen = (sums if len(sums) else owned).with_columns(pl.col(by).cast(pl.String))
     return {str(whose): frame for (whose,), frame in chosen.group_by(by, maintain_order=True)}
 
 

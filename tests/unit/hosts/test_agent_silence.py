@@ -29,6 +29,7 @@ def last_heard_long_ago() -> Iterator[Any]:
     agent._frames, agent._sending = _loadgo.AgentFrames(), threading.Lock()
     agent._heard_s = agent._listening_s = time.monotonic() - 10 * agent_module.SILENCE_S
     agent._beaten_s = time.monotonic() + 1000
+    agent.news = None
     yield agent
     agent._process.stdin.close()
     agent._process.stdout.close()

@@ -91,7 +91,7 @@ def test_a_run_on_this_host_has_no_network() -> None:
     assert "Network" not in dict(fine_print(summarize(closed_loop(10, 20))))
 
 
-@pytest.mark.parametrize(("by", "said"), [("command", "in a run on the host itself"), ("user", "or `--sudo`")])
+@pytest.mark.parametrize(("by", "said"), [("command", "by command are counted"), ("user", "or `--sudo`")])
 def test_a_breakdown_that_another_host_does_not_have_is_told_with_the_reason(by: BreakdownColumn, said: str) -> None:
     tables = replace(far_run(), conditions={**far_run().conditions, "meters": {"tier": "none", "exact": []}})
     assert said in breakdown_not_metered(summarize(tables, by=by))
