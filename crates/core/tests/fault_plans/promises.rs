@@ -35,10 +35,19 @@ fn unless(holds: bool, broken: impl FnOnce() -> String) -> Option<String> {
     (!holds).then(broken)
 }
 
+/// Of an open load, every user who has arrived.
 fn every_user_has_one_session(plan: &Plan, ended: &Ended) -> Option<String> {
     let mut users: Vec<u32> = ended.kept.sessions.iter().map(|session| session.user).collect();
     users.sort_unstable();
-    unless(users == (plan.load.first_user..=plan.load.last_user()).collect::<Vec<_>>(), || format!("sessions of {users:?}"))
+    let is_once = users.windows(2).all(|pair| pair[0] < pair[1]);
+    let all: Vec<u32> = (plan.load.first_user..=plan.load.last_user()).collect();
+    let is_whole = match plan.load.model {
+        LoadModel::Closed => users == all,
+        LoadModel::Open(_) => {
+            ended.host.begun.iter().all(|user| users.contains(user)) && users.iter().all(|user| all.contains(user))
+        }
+    };
+    unless(is_once && is_whole, || format!("sessions of {users:?}"))
 }
 
 fn sessions_are_as_counted(ended: &Ended) -> Option<String> {
