@@ -35,7 +35,7 @@ fn unless(holds: bool, broken: impl FnOnce() -> String) -> Option<String> {
     (!holds).then(broken)
 }
 
-/// Of an open load, every user who has arrived.
+/// Every user has one session; in an open load, every user who has arrived.
 fn every_user_has_one_session(plan: &Plan, ended: &Ended) -> Option<String> {
     let mut users: Vec<u32> = ended.kept.sessions.iter().map(|session| session.user).collect();
     users.sort_unstable();
