@@ -54,14 +54,11 @@ def calls(tables: Tables, name: str) -> dict[str, int]:
 
 
 def check_sleeps(tables: Tables) -> None:
-    """No sleep stands with another command. On a busy host news may be late, and then its command is not known.
-
-    There a part of the sleeps was seen to stand with no command at all, for a reason that is not found yet.
-    """
+    """Each sleep stands with its command. On a busy host news may be late, and then its command is not known."""
     counts = calls(tables, "clock_nanosleep")
-    assert sum(SLEEPS.values()) // 2 <= sum(counts.values()) <= sum(SLEEPS.values()), counts
+    assert sum(counts.values()) == sum(SLEEPS.values()), "nothing is left out"
     assert all(counts.get(name, 0) <= most for name, most in SLEEPS.items()), counts
-    assert counts == SLEEPS or notes_by_command(tables) or sum(counts.values()) < sum(SLEEPS.values()), counts
+    assert counts == SLEEPS or notes_by_command(tables), counts
 
 
 def notes_by_command(tables: Tables) -> list[str]:

@@ -63,6 +63,22 @@ def test_records_are_placed_on_the_run_s_clock(recorded: Path) -> None:
     assert not (recorded / FAR_FOLDER).exists()
 
 
+def test_what_users_did_in_the_first_second_is_kept(recorded: Path) -> None:
+    """Its span had begun before the run, and users before the run there are none."""
+    path = recorded / FAR_FOLDER / "faults.parquet"
+    before = pl.read_parquet(path)
+    straddles = (pl.col("at_ns") > EARLIER_NS) & (pl.col("at_ns") < pl.col("span_ns") + EARLIER_NS)
+    first, whole = (before.filter(straddles & pl.col("user").is_not_null() == owned) for owned in (True, False))
+    assert 0 < first["count"].sum() < before["count"].sum()
+    assert not whole.filter(straddles).is_empty()
+    completed(recorded, 50_000)
+    after = loadgo.tables(recorded).faults
+    of_first = after.filter(pl.col("at_ns") == pl.col("span_ns"))
+    assert of_first["user"].null_count() == 0
+    assert of_first["at_ns"].to_list() == [at - EARLIER_NS for at in first["at_ns"]]
+    assert of_first["count"].to_list() == first["count"].to_list()
+
+
 def test_records_have_no_place_by_a_clock_that_is_not_known_well(recorded: Path) -> None:
     before = loadgo.tables(recorded).time
     _, reason = completed(recorded, 300_000_000)["notes"]

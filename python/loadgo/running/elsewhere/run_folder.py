@@ -134,7 +134,11 @@ def run_length_ns(folder: Path) -> int:
 
 
 def placed_tables(far_folder: Path, run_clock: RunClock, end_ns: int) -> dict[str, pl.DataFrame]:
-    """The agent's rows in `far_folder` that belong to a run of this length, on its clock: `METER_TABLES` and `lost`."""
+    """The agent's rows in `far_folder` that belong to a run of this length, on its clock: `METER_TABLES` and `lost`.
+
+    A span that had begun before the run is left out, since its sums have more than the run in them. The rows of a user
+    in it are kept, with the part of the span that is in the run: users log in after its beginning.
+    """
     import polars as pl
 
     from loadgo.records.tables import losses_from_conditions, read_table
@@ -143,6 +147,9 @@ def placed_tables(far_folder: Path, run_clock: RunClock, end_ns: int) -> dict[st
     for name in METER_TABLES:
         rows = read_table(far_folder, name).filter(pl.col("span_ns") <= LAST_INSTANT_NS)
         rows = _placed(rows, run_clock)
+        if "user" in rows.columns:
+            in_run = pl.when(pl.col("user").is_not_null() & (pl.col("at_ns") > 0)).then(pl.col("at_ns"))
+            rows = rows.with_columns(span_ns=pl.min_horizontal("span_ns", in_run))
         rows = rows.filter(
             pl.col("at_ns").cast(pl.Int64) >= pl.col("span_ns").cast(pl.Int64),
             pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64) < end_ns,
