@@ -64,7 +64,7 @@ def test_records_are_placed_on_the_run_s_clock(recorded: Path) -> None:
 
 
 def test_what_users_did_in_the_first_second_is_kept(recorded: Path) -> None:
-    """Its span had begun before the run, and users before the run there are none."""
+    """The span of that second had begun before the run, and no user is there before the run."""
     path = recorded / FAR_FOLDER / "faults.parquet"
     before = pl.read_parquet(path)
     straddles = (pl.col("at_ns") > EARLIER_NS) & (pl.col("at_ns") < pl.col("span_ns") + EARLIER_NS)

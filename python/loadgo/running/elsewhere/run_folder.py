@@ -136,8 +136,8 @@ def run_length_ns(folder: Path) -> int:
 def placed_tables(far_folder: Path, run_clock: RunClock, end_ns: int) -> dict[str, pl.DataFrame]:
     """The agent's rows in `far_folder` that belong to a run of this length, on its clock: `METER_TABLES` and `lost`.
 
-    A span that had begun before the run is left out, since its sums have more than the run in them. The rows of a user
-    in it are kept, with the part of the span that is in the run: users log in after its beginning.
+    A span that had begun before the run is left out, since its sums have more than the run in them. Users log in after
+    the beginning, so the rows of a user are kept, and their span is cut at the beginning.
     """
     import polars as pl
 
