@@ -1,9 +1,9 @@
 """Finds what follows what: a first-order chain of the commands of a class, where people keep an order.
 
 The order counts if it is more than that of the same sessions with their commands shuffled, so that noise becomes no
-chain. Shuffles stay within a session, since people who differ keep no order by that. This is a permutation test (Good,
-Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd edition, 2005, chapter 3). After the last command of a
-session comes a first one. So each command is as frequent in the chain as it was seen.
+chain. Shuffles stay within a session: people who type different commands keep no order by that alone. This is a
+permutation test (Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd edition, 2005, chapter 3). In the
+chain, the last command of a session is followed by the first of another. So each command is as frequent as it was seen.
 """
 
 from __future__ import annotations

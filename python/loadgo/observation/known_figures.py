@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from loadgo.notation.figures import counted, digits, duration, in_words, setting, share
 from loadgo.notation.laws import number
+from loadgo.observation.command_order import FEWEST_PAIRS
 from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkTimes, TypingTimes
 from loadgo.observation.source_files import SourceKind
@@ -181,6 +182,8 @@ def order_figure(orders: Sequence[CommandOrder], source: str) -> KnownFigure:
 
 def _order_remark(order: CommandOrder) -> str:
     pairs = counted(order.pairs, "pair")
+    if order.p_value is None and order.pairs >= FEWEST_PAIRS:
+        return "there is a single command, or a session of the script has a single one"
     if order.p_value is None:
         return f"{pairs} of commands are too few to tell; each is drawn anew, by weight"
     if order.distance is None:

@@ -116,6 +116,12 @@ def test_few_pairs_are_too_few_to_tell() -> None:
     assert order_of([["cat"] * 200]).p_value is None
 
 
+def test_a_single_command_is_the_reason_for_no_order(tmp_path: Path) -> None:
+    observation = loadgo.observe(written_sessions(tmp_path / "history", [["cat"] * 40] * 3))
+    (known,) = (figure for figure in observation.known if figure.figure == "order of commands")
+    assert known.remark == "there is a single command, or a session of the script has a single one"
+
+
 @pytest.mark.statistical
 def test_noise_becomes_a_chain_in_one_of_a_hundred_observations() -> None:
     random = np.random.default_rng(11)

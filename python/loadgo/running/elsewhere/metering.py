@@ -43,9 +43,11 @@ class FarMetering(FarRecording):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        super().__exit__(kind, error, traceback)
-        self._agent.news = None
-        self._news.close()
+        try:
+            super().__exit__(kind, error, traceback)
+        finally:
+            self._agent.news = None
+            self._news.close()
 
     @property
     def next_lines(self) -> int | None:
