@@ -4,7 +4,7 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from support.sittings import sitting, typed
+from support.sittings import PROMPT, sitting, typed
 
 SESSION = [
     "echo one",
@@ -43,3 +43,26 @@ def test_a_run_of_a_recorded_program_with_a_prompt_types_its_lines_to_it(tmp_pat
     run = loadgo.run(str(person.script), users=1, think="none", out=tmp_path / "run")
     rows = loadgo.tables(run).interactions.sort("line")
     assert rows["exit_status"].to_list() == [None, None, 5, 0]
+
+
+def test_a_run_of_a_recorded_editor_and_pager_writes_and_reads_the_same(tmp_path: Path) -> None:
+    with sitting(tmp_path, "bash") as person:
+        person.enters("vim -u NONE -n notes", then="~")
+        for keys in ("i", "h", "i", " ", "{", "<", "\x1b"):
+            person.terminal.send(keys)
+            person.settles()
+        person.enters(":wq")
+        person.enters("less notes", then="END")
+        person.terminal.send("q")
+        person.sees(PROMPT)
+        person.enters("cat notes")
+        person.leaves()
+    (tmp_path / "notes").unlink()
+    text = person.script.read_text()
+    assert 'keys = "ihi {<lt><Esc>"' in text, text
+    assert 'keys = ":wq<Enter>", as = "vim keys", until = "mark"' in text, text
+    run = loadgo.run(str(person.script), users=1, think="none", out=tmp_path / "run")
+    rows = loadgo.tables(run).interactions
+    assert rows["outcome"].cast(str).to_list() == ["ok"] * rows.height
+    written = len("hi {<\r\n")
+    assert rows.sort("line")["bytes_out"].to_list()[-1] >= written

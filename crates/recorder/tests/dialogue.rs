@@ -2,7 +2,7 @@
 
 use loadgo_core::osc133::prompt_mark;
 use loadgo_core::time::Instant;
-use loadgo_recorder::recording::{Dialogue, EnteredText, Entry, KeyRetention, MarkCutter, OutputPiece, SessionEvent};
+use loadgo_recorder::recording::{Dialogue, EnteredText, Entry, KeyRetention, KeysPart, MarkCutter, OutputPiece, SessionEvent};
 
 /// Feeds a session to a dialogue. Each event is a millisecond after the one before, and each key is echoed at once.
 struct Typist {
@@ -109,11 +109,28 @@ fn keys_without_echo_are_a_secret_and_may_not_be_kept() {
 }
 
 #[test]
-fn keys_to_a_full_screen_program_make_no_lines() {
+fn keys_to_a_full_screen_program_are_lines_of_their_own() {
     let mut typist = Typist::new();
-    typist.prompt("0").types("vi").shows("\x1b[?1049h~").keys("i").keys("secret\r").shows("\x1b[?1049l").prompt("0");
-    assert_eq!(typist.entered(), ["Shell vi"]);
-    assert_eq!(typist.dialogue.full_screen_keys, 8);
+    typist.prompt("0").types("vi").shows("\x1b[?1049h\x1b[H").keys("i").keys("a").shows("a").keys("\x1b").shows("\x1b[H");
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::Keys);
+    typist.keys(":").shows("\x1b[24H:").keys("q").shows("q").keys("\r").shows("\x1b[?1049l").prompt("0").types("ls").prompt("0");
+    let keys = |text: &str| format!("Screen {:?}", EnteredText::Keys(vec![KeysPart::Keys(text.into())]));
+    assert_eq!(typist.entered(), ["Shell vi".into(), keys("ia<Esc>"), keys(":q<Enter>"), "Shell ls".to_string()]);
+    assert_eq!(typist.statuses(), [None, None, Some(0), Some(0)]);
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::Keys);
+}
+
+#[test]
+fn keys_that_a_full_screen_program_does_not_show_are_a_secret() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("mutt").shows("\x1b[?1049h\x1b[HPassword: ");
+    for key in ["h", "u", "n", "t"] {
+        typist.keys(key).shows("\x1b[5;1H\x1b[1;11H");
+    }
+    assert_eq!(typist.dialogue.key_retention(), KeyRetention::Undecided);
+    typist.keys("\r").shows("\x1b[2J").keys("q").shows("\x1b[?1049l").prompt("0");
+    let parts = vec![KeysPart::Secret, KeysPart::Keys("<Enter>".into())];
+    assert_eq!(typist.dialogue.entries[1].entered, EnteredText::Keys(parts));
     assert_eq!(typist.dialogue.key_retention(), KeyRetention::NoKeys);
 }
 

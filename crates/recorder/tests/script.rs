@@ -125,3 +125,56 @@ fn a_cast_without_input_is_refused_with_the_remedy() {
     let mistake = asciicast::read(&text).expect_err("it does not tell what was typed");
     assert!(mistake.message.contains("--capture-input"), "{mistake}");
 }
+
+/// A log-in, vim with a line of text, and `ls`. Nothing shows the secret of the form in between.
+const SCREEN: &str = r#"{"version": 3, "term": {"cols": 80, "rows": 24}, "command": "/bin/sh"}
+[0.0, "o", "$ \u001b]133;D;0;aid=ab\u0007"]
+[1.0, "i", "vim notes\r"]
+[0.0, "o", "vim notes\r\n"]
+[0.1, "o", "\u001b[?1049h\u001b[H~"]
+[0.0, "i", "\u001b[>41;330;0c"]
+[0.0, "o", "\u001b[H"]
+[2.0, "i", "i"]
+[0.1, "o", "\u001b[24H-- INSERT --\u001b[H"]
+[0.1, "i", "{"]
+[0.1, "o", "{"]
+[0.1, "i", "\u001b"]
+[0.1, "o", "\u001b[H"]
+[3.0, "i", ":"]
+[0.1, "o", "\u001b[24H\u001b[2K:"]
+[0.1, "i", "x"]
+[0.1, "o", "x"]
+[0.1, "i", "\r"]
+[0.2, "o", "\u001b[?1049l$ \u001b]133;D;0;aid=ab\u0007"]
+[1.0, "i", "form\r"]
+[0.0, "o", "form\r\n\u001b[?1049h\u001b[HPassword: "]
+[1.0, "i", "hunter2"]
+[0.1, "i", "\r"]
+[0.2, "o", "\u001b[?1049l$ \u001b]133;D;0;aid=ab\u0007"]
+[1.0, "i", "exit\r"]
+[0.0, "o", "exit\r\n"]
+[0.0, "x", "0"]
+"#;
+
+#[test]
+fn keys_to_a_full_screen_program_are_typed_as_keys() {
+    let recorded = recorded(SCREEN);
+    let text = text_of(&recorded);
+    let wanted = [
+        r#"{ type = "vim notes", until = "screen" }"#,
+        r#"{ keys = "i{<Esc>", as = "vim keys" }"#,
+        r#"{ keys = ":x<Enter>", as = "vim keys", until = "mark""#,
+        r#"{ type = "form", until = "screen" }"#,
+        r#"{ keys = "{random:secret_5}<Enter>", as = "form keys", until = "mark""#,
+    ];
+    for line in wanted {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+    assert!(!text.contains("hunter"), "{text}");
+    assert_eq!(recorded.secrets, [5]);
+    let think_ms: Vec<u64> = recorded.think_times.iter().map(|span| span.0 / 1_000_000).collect();
+    assert_eq!(think_ms, [1000, 2000, 3000, 1000, 1000]);
+    let filled = text.replace("# [words]", "[words]").replace("# secret_5", "secret_5");
+    let script = parse(&filled).expect("it can be read back");
+    assert_eq!(script.steps, recorded.script.steps);
+}

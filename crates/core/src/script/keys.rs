@@ -225,6 +225,49 @@ fn sequence(key: &str, modifiers: u8) -> Option<String> {
     Some(if modifiers == 0 { format!("\x1b[{number}~") } else { format!("\x1b[{number};{}~", 1 + modifiers) })
 }
 
+/// The name of the key that sends `bytes`, as scripts write it; `None` if no key of an xterm does.
+///
+/// `ESC O A` is an arrow, too: a terminal sends it where the program has asked for it.
+pub fn name_of_key(bytes: &str) -> Option<String> {
+    let mut characters = bytes.chars();
+    let (first, single) = (characters.next()?, characters.next().is_none());
+    if single && !first.is_control() && first != '<' {
+        return Some(first.into());
+    }
+    if let Some((name, _)) = PLAIN_KEYS.iter().find(|(_, sent)| *sent == bytes) {
+        return Some(in_brackets(name));
+    }
+    if single && first.is_ascii() {
+        return Some(format!("<C-{}>", (first as u8 | 0x40) as char));
+    }
+    let ordinary = bytes.strip_prefix("\x1bO").filter(|rest| LETTER_KEYS.iter().any(|(_, letter)| rest.chars().eq([*letter])));
+    let ordinary = ordinary.map_or_else(|| bytes.to_string(), |letter| format!("\x1b[{letter}"));
+    let keys = LETTER_KEYS.map(|(name, _)| name).into_iter().chain(NUMBER_KEYS.map(|(name, _)| name));
+    for key in keys.chain(FUNCTION_KEYS.map(|(name, _)| name)) {
+        if let Some(modifiers) = (0..8).find(|modifiers| sequence(key, *modifiers).as_deref() == Some(&ordinary)) {
+            let letters = [(SHIFT_BIT, "S-"), (CONTROL_BIT, "C-"), (ALT_BIT, "M-")];
+            let held: String = letters.iter().filter(|(bit, _)| modifiers & bit != 0).map(|(_, letter)| *letter).collect();
+            return Some(format!("<{held}{}>", capitalised(key)));
+        }
+    }
+    let mut with_alt = bytes.strip_prefix('\x1b')?.chars();
+    let (Some(character), None) = (with_alt.next(), with_alt.next()) else { return None };
+    match character {
+        ' ' => Some("<M-Space>".into()),
+        character if !character.is_control() => Some(format!("<M-{character}>")).filter(|name| check(name).is_ok()),
+        _ => Some(format!("<M-{}", name_of_key(&character.to_string())?.strip_prefix('<')?)),
+    }
+}
+
+fn in_brackets(name: &str) -> String {
+    match name {
+        "bs" | "s-tab" => format!("<{}>", if name == "bs" { "BS" } else { "S-Tab" }),
+        "nl" => "<NL>".into(),
+        "lt" => "<lt>".into(),
+        name => format!("<{}>", capitalised(name)),
+    }
+}
+
 /// The character that the control key makes of `character`.
 fn control(character: char) -> Option<char> {
     match character.to_ascii_uppercase() {
@@ -255,6 +298,23 @@ mod tests {
             ["\x1b[A", "\x1b[1;2D", "\x1b[1;5H", "\x1b[6~", "\x1b[3;5~", "\x1bOP", "\x1b[1;2Q", "\x1b[24~"]
         );
         assert_eq!(keys("<S-Tab><BS><Bar><Bslash><Nul>"), ["\x1b[Z", "\x7f", "|", "\\", "\0"]);
+    }
+
+    #[test]
+    fn the_name_of_a_key_is_read_back_as_the_key() {
+        let characters = (0..0x250_u32).filter_map(char::from_u32).map(String::from);
+        let alt = (0..0x80_u8).map(|byte| format!("\x1b{}", byte as char));
+        let names = ["<Up>", "<S-Left>", "<C-M-Home>", "<PageDown>", "<C-Del>", "<F1>", "<S-F2>", "<F12>", "<S-Tab>"];
+        let sequences = names.iter().flat_map(|name| keys(name));
+        let mut named_keys = 0;
+        for sent in characters.chain(alt).chain(sequences) {
+            let Some(name) = name_of_key(&sent) else { continue };
+            assert_eq!(keys(&name), [sent], "{name}");
+            named_keys += 1;
+        }
+        assert!(named_keys > 0x80 + 0x60 + names.len(), "{named_keys}");
+        assert_eq!(name_of_key("\x1bOA").as_deref(), Some("<Up>"));
+        assert_eq!(["\x1b[99x", "\x1b[200~", ""].map(name_of_key), [None, None, None]);
     }
 
     #[test]

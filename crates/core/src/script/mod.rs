@@ -21,7 +21,7 @@ mod walk;
 pub use crate::notation::mistakes::ScriptMistake;
 pub use crate::notation::spans::{parse_span, print_span};
 pub use day::print_minute;
-pub use keys::KeyStrokes;
+pub use keys::{KeyStrokes, name_of_key};
 pub use law::TimeLaw;
 pub use parse::{DEFAULT_TIMEOUT, check_login, parse};
 pub use print::{print, print_rule};

@@ -8,9 +8,10 @@ use super::drafts::{Draft, DraftKind, drafts_of, is_at_unmarked_shell, quit_word
 use super::entry::{EnteredText, Entry, PromptKind};
 use super::event::SessionEnding;
 use super::prompt::pattern_of;
+use super::screen_keys::KeysPart;
 use loadgo_core::script::{
-    DEFAULT_TIMEOUT, ReadyRule, Script, ScriptLine, ScriptStep, TOO_LONG_LINE_BYTES, Template, TemplatePart, TimeLaw, TypedForm,
-    parse, print, print_span,
+    DEFAULT_SETTLE, DEFAULT_TIMEOUT, ReadyRule, ScreenRule, Script, ScriptLine, ScriptStep, TOO_LONG_LINE_BYTES, Template,
+    TemplatePart, TimeLaw, TypedForm, parse, print, print_span,
 };
 use loadgo_core::time::Span;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub const LONGEST_THINK_TIME: Span = Span::from_secs(300);
 
 /// Time without output after which a program without a prompt counts as ready.
 const READY_SILENCE: Span = Span::from_millis(500);
+/// The rule of a program that fills the screen.
+const SETTLED_SCREEN: ScreenRule = ScreenRule { settle: DEFAULT_SETTLE, shows: None, cursor: None };
 /// Largest number of think times that a script lists. Of more, evenly spaced quantiles are kept.
 const MOST_THINK_TIMES: usize = 200;
 
@@ -100,8 +103,7 @@ pub fn script_of(dialogue: &Dialogue, about: &SessionFacts) -> Result<RecordedSc
         until: session.first_until(),
         steps: lines.iter().cloned().map(ScriptStep::Line).collect(),
     };
-    let secrets =
-        lines.iter().filter(|line| matches!(line.text.0[..], [TemplatePart::Random(_)])).map(|line| line.number).collect();
+    let secrets = lines.iter().filter(|line| placeholder(&line.text).is_some()).map(|line| line.number).collect();
     let statuses = lines.iter().filter(|line| line.status.is_some()).count() as u32;
     let ending = dialogue.ending.unwrap_or(SessionEnding::Unknown);
     Ok(RecordedScript { script, think_times, typing_chars_per_second, secrets, statuses, notes: session.notes, ending })
@@ -126,13 +128,15 @@ pub fn text_of(recorded: &RecordedScript) -> String {
 
 fn secret_lists(script: &Script) -> Vec<&str> {
     let lists = script.steps.iter().filter_map(|step| match step {
-        ScriptStep::Line(ScriptLine { text: Template(parts), .. }) => match &parts[..] {
-            [TemplatePart::Random(list)] => Some(list.as_str()),
-            _ => None,
-        },
+        ScriptStep::Line(line) => placeholder(&line.text),
         _ => None,
     });
     lists.collect()
+}
+
+/// The list of words of a text's placeholder.
+fn placeholder(text: &Template) -> Option<&str> {
+    text.0.iter().find_map(|part| if let TemplatePart::Random(list) = part { Some(list.as_str()) } else { None })
 }
 
 struct ScriptComposer<'a> {
@@ -158,6 +162,10 @@ impl ScriptComposer<'_> {
             DraftKind::Text(text) => text.clone(),
             DraftKind::Secret => return quit_command.into(),
             DraftKind::EndOfFile => quit_command.into(),
+            DraftKind::Keys(_) => {
+                self.notes.push("the session ended in a program that fills the screen: add the keys that leave it".into());
+                return quit_command.into();
+            }
         };
         let ends = matches!(typed.split_whitespace().next(), Some("exit" | "logout" | "quit" | "bye" | "exit()"));
         let is_end =
@@ -177,10 +185,10 @@ impl ScriptComposer<'_> {
         if unmarked {
             self.notes.push("prompts that end like the first one are taken for the shell's; exit statuses are not known".into());
         }
-        if dialogue.full_screen_keys > 0 {
-            let keys = dialogue.full_screen_keys;
+        if dialogue.left_out_keys > 0 {
+            let count = dialogue.left_out_keys;
             self.notes.push(format!(
-                "{keys} keys typed to full-screen programs are left out: a line that starts one runs into its timeout"
+                "{count} keys typed to full-screen programs are left out, since a script cannot type them (mouse)"
             ));
         }
         let doubtful = self.entries.iter().filter(|entry| entry.doubtful).count();
@@ -197,25 +205,20 @@ impl ScriptComposer<'_> {
         let draft = self.drafts[index].clone();
         let last = &self.entries[draft.last];
         let number = index as u32 + 1;
-        let (text, name) = self.text(&draft, number);
+        let form = if matches!(draft.kind, DraftKind::Keys(_)) { TypedForm::Keys } else { TypedForm::Line };
+        let (text, name) = self.text(&draft, index);
         let until = self.until(&draft);
         let status = last.ready.and_then(|ready| ready.status).filter(|_| last.interrupted.is_none());
         let timeout = self.timeout(&draft, number);
-        let until = until.filter(|until| *until != self.first_until());
-        ScriptLine {
-            number,
-            form: TypedForm::Line,
-            text,
-            name,
-            think: None,
-            until,
-            timeout,
-            status: status.map(|status| vec![status]),
-        }
+        // The script's own rule does not count for keys.
+        let until = until.filter(|until| form == TypedForm::Keys || *until != self.first_until());
+        ScriptLine { number, form, text, name, think: None, until, timeout, status: status.map(|status| vec![status]) }
     }
 
-    fn text(&mut self, draft: &Draft, number: u32) -> (Template, String) {
+    fn text(&mut self, draft: &Draft, index: usize) -> (Template, String) {
+        let number = index as u32 + 1;
         let (list, what) = match &draft.kind {
+            DraftKind::Keys(parts) => return (self.keys(parts, number), self.keys_name(index)),
             DraftKind::Text(text) => {
                 let text = self.typable(text, number);
                 let name = text.to_string().split_whitespace().next().unwrap_or("(return)").into();
@@ -229,6 +232,30 @@ impl ScriptComposer<'_> {
         let list = format!("{list}_{number}");
         self.notes.push(format!("line {number}: {what}. A run refuses this script until [words] says what {list} is"));
         (Template(vec![TemplatePart::Random(list.clone())]), list)
+    }
+
+    /// A template of keys, with a placeholder where a secret was typed.
+    fn keys(&mut self, parts: &[KeysPart], number: u32) -> Template {
+        let list = format!("secret_{number}");
+        if parts.contains(&KeysPart::Secret) {
+            self.notes.push(format!(
+                "line {number}: keys that the screen did not show were not stored. A run refuses this script until [words] says what {list} is"
+            ));
+        }
+        let part = |part: &KeysPart| match part {
+            KeysPart::Keys(text) => TemplatePart::Text(text.clone()),
+            KeysPart::Secret => TemplatePart::Random(list.clone()),
+        };
+        Template(parts.iter().map(part).collect())
+    }
+
+    /// The name of keys in the report, by the command that started their program.
+    fn keys_name(&self, index: usize) -> String {
+        let commands = self.drafts[..index].iter().rev().find_map(|draft| match &draft.kind {
+            DraftKind::Text(text) => text.split_whitespace().next(),
+            _ => None,
+        });
+        commands.map_or_else(|| "keys".into(), |program| format!("{program} keys"))
     }
 
     /// A template that types `text`, without characters that a script cannot type.
@@ -250,6 +277,8 @@ impl ScriptComposer<'_> {
         let next = self.entries.get(draft.last + 1);
         match (last.ready, next) {
             (Some(ready), _) if ready.marked => Some(ReadyRule::Mark),
+            (_, Some(Entry { entered: EnteredText::Keys(_), .. })) => Some(ReadyRule::Screen(SETTLED_SCREEN)),
+            (_, None) if matches!(draft.kind, DraftKind::Keys(_)) => Some(ReadyRule::Screen(SETTLED_SCREEN)),
             (None, None) => None,
             (_, Some(next)) if (self.shell)(next) => Some(ReadyRule::Mark),
             (_, Some(next)) => Some(until_prompt_of(next)),
@@ -280,7 +309,8 @@ impl ScriptComposer<'_> {
     }
 
     fn think_times(&mut self) -> Vec<Span> {
-        let known = |entry: &&Entry| entry.prompt_kind == PromptKind::Shell || !entry.prompt.is_empty();
+        let known =
+            |entry: &&Entry| matches!(entry.prompt_kind, PromptKind::Shell | PromptKind::Screen) || !entry.prompt.is_empty();
         let firsts = self.drafts.iter().map(|draft| &self.entries[draft.first]).filter(known);
         let all: Vec<Span> =
             firsts.filter_map(|entry| entry.prompt_shown.map(|prompt_shown| entry.first_key.since(prompt_shown))).collect();

@@ -8,27 +8,21 @@
 //! prompt. The second case is recognised by a second echo (in shells that edit lines), or by a second prompt without a key
 //! in between. Until then, the line is in `maybe_ahead`.
 
+mod full_screen;
+mod retention;
+
 use super::entry::{EnteredText, Entry, LineJudgement, PromptKind, ReadyEvidence, TypedLine};
 use super::event::{SessionEnding, SessionEvent};
 use super::marks::{MarkPlace, PromptMark};
 use super::screen::Screen;
+use super::screen_keys::ScreenKeys;
 use super::strokes::{Stroke, strokes_of};
 use loadgo_core::time::Instant;
+pub use retention::KeyRetention;
 use std::collections::VecDeque;
 
 /// Number of the latest output bytes that are kept for the pattern of the next prompt.
 const MOST_TAIL_BYTES: usize = 512;
-
-/// Whether a cast may keep the keys since the last decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyRetention {
-    /// Not decided yet: the echo of a line may still come.
-    Undecided,
-    /// The screen showed all keys: they may be kept.
-    Keys,
-    /// The screen did not show some of the keys: none may be kept.
-    NoKeys,
-}
 
 /// A session, followed event by event.
 pub struct Dialogue {
@@ -36,8 +30,8 @@ pub struct Dialogue {
     pub entries: Vec<Entry>,
     /// How the session ended, once it has.
     pub ending: Option<SessionEnding>,
-    /// Number of keys typed to full-screen programs, which make no entries.
-    pub full_screen_keys: u32,
+    /// Number of keys typed to full-screen programs that a script cannot type: the mouse, keys without a name.
+    pub left_out_keys: u32,
     /// Number of marks seen.
     pub marks: u32,
     screen: Screen,
@@ -54,6 +48,8 @@ pub struct Dialogue {
     unassigned_ready: Option<ReadyEvidence>,
     /// Whether the screen did not show some keys since the last call of [`Dialogue::key_retention`].
     has_unseen_keys: bool,
+    /// The keys since a program filled the screen; `None` while none does.
+    screen_keys: Option<ScreenKeys>,
 }
 
 /// A marked prompt at which nothing has been typed yet.
@@ -70,7 +66,7 @@ impl Dialogue {
         Dialogue {
             entries: Vec::new(),
             ending: None,
-            full_screen_keys: 0,
+            left_out_keys: 0,
             marks: 0,
             screen: Screen::new(columns),
             tail: Vec::new(),
@@ -81,6 +77,7 @@ impl Dialogue {
             maybe_ahead: Vec::new(),
             unassigned_ready: None,
             has_unseen_keys: false,
+            screen_keys: None,
         }
     }
 
@@ -97,24 +94,11 @@ impl Dialogue {
         }
     }
 
-    /// Decides whether the keys since the last decision may be kept.
-    pub fn key_retention(&mut self) -> KeyRetention {
-        match () {
-            () if self.line.is_some() || !self.awaiting_echo.is_empty() => KeyRetention::Undecided,
-            // The command that runs may turn the echo off yet.
-            () if !self.maybe_ahead.is_empty() && !self.has_unseen_keys => KeyRetention::Undecided,
-            () if std::mem::take(&mut self.has_unseen_keys) => KeyRetention::NoKeys,
-            () => KeyRetention::Keys,
-        }
-    }
-
     fn on_keys(&mut self, at: Instant, bytes: &[u8]) {
+        if self.screen.is_full_screen() {
+            return self.on_screen_keys(at, bytes);
+        }
         for stroke in strokes_of(bytes) {
-            if self.screen.is_full_screen() {
-                self.full_screen_keys += 1;
-                self.has_unseen_keys = true;
-                continue;
-            }
             match stroke {
                 Stroke::Enter => self.on_enter(at),
                 Stroke::Interrupt => self.on_interrupt(at),
@@ -129,6 +113,7 @@ impl Dialogue {
     }
 
     fn on_hidden(&mut self, at: Instant, entered: bool) {
+        self.hide_screen_keys();
         self.line_at(at).hidden = true;
         self.has_unseen_keys = true;
         if entered {
@@ -139,6 +124,7 @@ impl Dialogue {
 
     /// Makes secrets of the lines that were typed while the command ran which has now turned the echo off.
     fn hide_typed_ahead(&mut self) {
+        self.hide_screen_keys();
         for index in std::mem::take(&mut self.maybe_ahead) {
             self.entries[index].entered = EnteredText::Secret;
             self.has_unseen_keys = true;
@@ -165,6 +151,11 @@ impl Dialogue {
     fn on_output(&mut self, at: Instant, bytes: &[u8]) {
         self.last_output = at;
         self.keep_tail(bytes);
+        self.print(bytes);
+        self.follow_screen(at);
+    }
+
+    fn print(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.awaits_echo() {
             let Some(newline) = self.screen.print_to_newline(rest) else { return };
@@ -364,6 +355,7 @@ impl Dialogue {
     }
 
     fn on_end(&mut self, ending: SessionEnding) {
+        self.end_screen_keys(false);
         if self.unassigned_ready.is_some() && !self.maybe_ahead.is_empty() {
             self.assign_to_shell(None);
         }

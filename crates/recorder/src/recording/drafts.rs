@@ -5,6 +5,7 @@
 
 use super::entry::{EnteredText, Entry, PromptKind};
 use super::prompt::is_shell_like;
+use super::screen_keys::KeysPart;
 
 /// A draft of one line of the script.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub(super) enum DraftKind {
     Secret,
     /// The end-of-file key, for a program whose quit command is not known.
     EndOfFile,
+    /// Keys to the program that fills the screen.
+    Keys(Vec<KeysPart>),
 }
 
 /// Quit commands of programs with a prompt.
@@ -68,6 +71,7 @@ pub(super) fn drafts_of(entries: &[Entry], shell: &dyn Fn(&Entry) -> bool) -> Ve
             },
             EnteredText::Text(text) => DraftKind::Text(text.clone()),
             EnteredText::Secret => DraftKind::Secret,
+            EnteredText::Keys(parts) => DraftKind::Keys(parts.clone()),
             EnteredText::EndOfFile => match end_of_file(&mut drafts, entries, index, shell) {
                 Some(kind) => kind,
                 None => continue,

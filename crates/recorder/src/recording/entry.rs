@@ -3,6 +3,7 @@
 //! The text of a line always comes from the screen; the keys only confirm it. Keys that were never shown are a
 //! secret, even if the echo was on, as with a remote host or a program in raw mode.
 
+use super::screen_keys::KeysPart;
 use super::strokes::{Stroke, plain_text};
 use loadgo_core::time::Instant;
 
@@ -15,6 +16,8 @@ pub enum PromptKind {
     Continuation,
     /// A program, or a shell without marks.
     Program,
+    /// A program that fills the screen, and has no prompt.
+    Screen,
 }
 
 /// The content of an entered line.
@@ -26,6 +29,8 @@ pub enum EnteredText {
     Secret,
     /// The end-of-file key on an empty line.
     EndOfFile,
+    /// Keys typed to a program that fills the screen.
+    Keys(Vec<KeysPart>),
 }
 
 /// The evidence that the system was ready after a line.

@@ -17,7 +17,8 @@ pub(crate) enum Stroke {
     Paste(String),
 }
 
-const PASTE_BEGIN: &[u8] = b"\x1b[200~";
+/// Bytes that a terminal sends before a paste.
+pub(super) const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// Cuts the bytes that were read from a keyboard into strokes.
@@ -36,30 +37,32 @@ fn first_stroke(bytes: &[u8]) -> (Stroke, usize) {
         b'\r' | b'\n' => (Stroke::Enter, 1),
         3 | 0x1a | 0x1c => (Stroke::Interrupt, 1),
         4 => (Stroke::EndOfFile, 1),
-        0x1b if bytes.starts_with(PASTE_BEGIN) => paste(bytes),
+        0x1b if bytes.starts_with(PASTE_BEGIN) => {
+            let (text, length) = paste(bytes);
+            (Stroke::Paste(text.replace("\r\n", "\n").replace('\r', "\n")), length)
+        }
         0x1b => (Stroke::Edit(0x1b), escape_length(bytes)),
         control @ (..0x20 | 0x7f) => (Stroke::Edit(control), 1),
-        _ => character(bytes),
+        _ => first_character(bytes)
+            .map_or((Stroke::Char(char::REPLACEMENT_CHARACTER), 1), |(character, length)| (Stroke::Char(character), length)),
     }
 }
 
-fn character(bytes: &[u8]) -> (Stroke, usize) {
+/// The first character of `bytes`, and its length; `None` where they begin with none.
+pub(super) fn first_character(bytes: &[u8]) -> Option<(char, usize)> {
     let chunk = &bytes[..bytes.len().min(4)];
     let valid = match std::str::from_utf8(chunk) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(&chunk[..error.valid_up_to()]).expect("checked up to here"),
     };
-    match valid.chars().next() {
-        Some(char) => (Stroke::Char(char), char.len_utf8()),
-        None => (Stroke::Char(char::REPLACEMENT_CHARACTER), 1),
-    }
+    valid.chars().next().map(|character| (character, character.len_utf8()))
 }
 
-fn paste(bytes: &[u8]) -> (Stroke, usize) {
+/// The pasted text that `bytes` begin with, and the length with its marks.
+pub(super) fn paste(bytes: &[u8]) -> (String, usize) {
     let body = &bytes[PASTE_BEGIN.len()..];
     let end = memchr::memmem::find(body, PASTE_END).unwrap_or(body.len());
-    let text = String::from_utf8_lossy(&body[..end]).replace("\r\n", "\n").replace('\r', "\n");
-    (Stroke::Paste(text), (PASTE_BEGIN.len() + end + PASTE_END.len()).min(bytes.len()))
+    (String::from_utf8_lossy(&body[..end]).into(), (PASTE_BEGIN.len() + end + PASTE_END.len()).min(bytes.len()))
 }
 
 /// Length of the key's escape sequence: `ESC [ … letter`, `ESC O letter`, or ESC with one key (Meta).

@@ -1,0 +1,63 @@
+//! The time of a dialogue in which a program fills the screen: its keys become lines of the script when it ends.
+
+use super::super::entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
+use super::super::presses::presses_of;
+use super::{Dialogue, note_ready};
+use loadgo_core::time::Instant;
+
+impl Dialogue {
+    /// Takes keys to the program that fills the screen.
+    pub(super) fn on_screen_keys(&mut self, at: Instant, bytes: &[u8]) {
+        let keys = self.screen_keys.get_or_insert_default();
+        presses_of(bytes).into_iter().for_each(|press| keys.press(at, press));
+        self.has_unseen_keys |= keys.take_secret_found();
+    }
+
+    /// Takes what was typed to the program that fills the screen as hidden.
+    pub(super) fn hide_screen_keys(&mut self) {
+        if let Some(keys) = &mut self.screen_keys {
+            keys.hide_field();
+            self.has_unseen_keys |= keys.take_secret_found();
+        }
+    }
+
+    /// Follows a change of the screen: a program fills it, or does so no longer.
+    pub(super) fn follow_screen(&mut self, at: Instant) {
+        if self.screen.is_full_screen() {
+            let left_of_cursor = self.screen.left_of_cursor();
+            self.screen_keys.get_or_insert_default().see(at, left_of_cursor);
+        } else {
+            self.end_screen_keys(true);
+        }
+    }
+
+    /// Makes entries of the keys that were typed while a program filled the screen. `ended`: it fills it no longer.
+    pub(super) fn end_screen_keys(&mut self, ended: bool) {
+        let Some(mut keys) = self.screen_keys.take() else { return };
+        let lines = keys.lines(ended);
+        self.has_unseen_keys |= keys.take_secret_found();
+        self.left_out_keys += keys.left_out();
+        if !lines.is_empty() {
+            self.assign_to_command();
+        }
+        for line in lines {
+            if let Some(at) = line.settled {
+                note_ready(self.entries.last_mut(), ReadyEvidence { at, marked: false, status: None });
+            }
+            let is_burst = line.first_key == line.last_key;
+            self.entries.push(Entry {
+                entered: EnteredText::Keys(line.parts),
+                prompt_kind: PromptKind::Screen,
+                prompt: String::new(),
+                prompt_bytes: Vec::new(),
+                prompt_shown: line.settled,
+                first_key: line.first_key,
+                sent: line.last_key,
+                keys: (!is_burst).then(|| line.count - 1),
+                interrupted: None,
+                ready: None,
+                doubtful: false,
+            });
+        }
+    }
+}
