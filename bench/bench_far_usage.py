@@ -4,8 +4,8 @@ python bench/bench_far_usage.py [PAIRS]
 
 The other host is an sshd on loopback with an account and a boot id of its own. It has this machine's kernel, so both
 runs of a pair do the same work on the same processors, and at the same time. A program that starts each command asks
-the kernel for its own usage and its command's, and keeps it. On each side, what loadgo tells is divided by what was
-kept: the processors' speed drifts, and a shell of sshd has more memory to copy. Needs root.
+the kernel for its own usage and its command's, and keeps it. Each of loadgo's figures is divided by the
+program's. The processors' speed drifts, and a shell of sshd has more memory to copy. Needs root.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ os.write(file, row.encode())
 """The program that starts a command, and keeps the usage of both: `NAME CPU_NS MINOR_FAULTS`."""
 SSHD_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Means = dict[str, float]
-"""What loadgo tells, divided by what the kernel told the program itself: by `COMMAND, FIGURE`."""
+"""loadgo's figures, divided by what the kernel told the program itself: by `COMMAND, FIGURE`."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-//! Which keys of a dialogue a cast may keep, and when that is decided.
+//! Retention of keys: those of a dialogue that a cast may keep, and when that is decided.
 
 use super::super::screen_keys::ScreenKeys;
 use super::Dialogue;
