@@ -40,6 +40,8 @@ pub struct User<'s> {
     pub pass: u32,
     /// The current line; `None` before the first and at the log-out.
     pub line: Option<&'s ScriptLine>,
+    /// The line before the current one; `None` at the first.
+    line_before: Option<&'s ScriptLine>,
     /// When the log-in was due.
     pub arrival: Instant,
     /// When the log-in was begun.
@@ -83,6 +85,7 @@ impl<'s> User<'s> {
             state: UserState::Away,
             pass: 1,
             line: None,
+            line_before: None,
             arrival: Instant::default(),
             started: Instant::default(),
             logged_in: None,
@@ -106,6 +109,7 @@ impl<'s> User<'s> {
 
     /// Goes on to the next line; false after the last of `passes`.
     pub(crate) fn next_line(&mut self, script: &'s Script, passes: Option<u32>) -> bool {
+        self.line_before = self.line;
         self.line = self.walk.next(&mut self.choice);
         while self.line.is_none() && passes.is_none_or(|passes| self.pass < passes) {
             self.pass += 1;
@@ -186,9 +190,11 @@ impl<'s> User<'s> {
         self.key_ends.partition_point(|&key_end| key_end as usize <= end) - self.burst.0
     }
 
-    /// Draws a think time for the current line.
+    /// Draws a think time for the current line: by what the line before says, by its own law, or by the script's.
     pub(crate) fn draw_think(&mut self, script: &Script) -> Span {
-        let law = self.line.and_then(|line| line.think.as_ref()).unwrap_or(&script.think);
+        let own = self.line.and_then(|line| line.think.as_ref());
+        let before = self.line_before.and_then(|line| line.think_after.as_ref());
+        let law = before.or(own).unwrap_or(&script.think);
         law.draw(&mut self.think)
     }
 

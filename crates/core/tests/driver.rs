@@ -100,6 +100,24 @@ fn keys_come_at_the_typing_rate_and_the_line_with_the_last_of_them() {
 }
 
 #[test]
+fn a_user_thinks_by_what_was_just_done() {
+    let lines = r#"[{ type = "make", think_after = "fixed(9s)" }, "edit", { type = "look", think = "fixed(7s)" }, { type = "ls", think = "fixed(1s)", think_after = "none" }]"#;
+    let script = script("think = \"fixed(2s)\"", lines);
+    let (kept, _) = run(&script, &OfferedLoad::closed(1, 2), &mut VirtualHost::constant(Span::from_millis(50)));
+    let thinks_s: Vec<u64> = kept.rows[1..].iter().map(|row| row.think / 1_000_000_000).collect();
+    assert_eq!(thinks_s, [9, 7, 1, 0, 9, 7, 1], "edit, look, ls; make, edit, look, ls");
+}
+
+#[test]
+fn a_group_gives_its_lines_the_think_time_after_them() {
+    let lines = r#"[{ think_after = "fixed(4s)", repeat = 2, lines = [{ type = "make", think = "fixed(3s)" }, { type = "run", think_after = "none" }] }, "edit"]"#;
+    let script = script("think = \"fixed(2s)\"", lines);
+    let (kept, _) = run(&script, &OfferedLoad::closed(1, 2), &mut VirtualHost::constant(Span::from_millis(50)));
+    let thinks_s: Vec<u64> = kept.rows[1..].iter().map(|row| row.think / 1_000_000_000).collect();
+    assert_eq!(thinks_s, [4, 0, 4, 0, 3, 4, 0, 4, 0]);
+}
+
+#[test]
 fn a_line_that_silence_ends_lasts_until_its_last_output_and_the_user_thinks_from_there() {
     let (answer, silence) = (Span::from_millis(70), Span::from_millis(500));
     for (think, measured_ms) in [("none", 500), ("fixed(100ms)", 500), ("fixed(2s)", 2000)] {

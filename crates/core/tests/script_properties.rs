@@ -128,12 +128,16 @@ fn screen() -> impl Strategy<Value = ReadyRule> {
 /// A line of typed keys. A sign is always in it: the parser takes the screen where a script names none.
 fn keys() -> impl Strategy<Value = ScriptStep> {
     let typed = prop::sample::select(vec!["ihello<Esc>:wq<Enter>", "<C-x>", "j", "<lt>é<M-Up>", "$<Space>' \""]);
-    let settings =
-        (option::of(law()), prop_oneof![until(), screen()], option::of(positive()), option::of(vec(any::<u8>(), 1..4)));
-    (typed, name(), settings).prop_map(|(typed, name, (think, until, timeout, status))| {
+    let settings = (thinks(), prop_oneof![until(), screen()], option::of(positive()), option::of(vec(any::<u8>(), 1..4)));
+    (typed, name(), settings).prop_map(|(typed, name, ((think, think_after), until, timeout, status))| {
         let (text, until) = (Template(vec![TemplatePart::Text(typed.into())]), Some(until));
-        ScriptStep::Line(ScriptLine { number: 0, form: TypedForm::Keys, text, name, think, until, timeout, status })
+        ScriptStep::Line(ScriptLine { number: 0, form: TypedForm::Keys, text, name, think, think_after, until, timeout, status })
     })
+}
+
+/// The think times before and after a line.
+fn thinks() -> impl Strategy<Value = (Option<TimeLaw>, Option<TimeLaw>)> {
+    (option::of(law().boxed()), option::of(law().boxed())).boxed()
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -142,8 +146,8 @@ fn name() -> impl Strategy<Value = String> {
 
 fn line() -> impl Strategy<Value = ScriptStep> {
     let status = option::of(vec(any::<u8>(), 1..4));
-    let settings = (option::of(law()), option::of(prop_oneof![until(), screen()]), option::of(positive()), status);
-    (template(), option::of(name()), settings).prop_map(|(text, name, (think, until, timeout, status))| {
+    let settings = (thinks(), option::of(prop_oneof![until(), screen()]), option::of(positive()), status);
+    (template(), option::of(name()), settings).prop_map(|(text, name, ((think, think_after), until, timeout, status))| {
         let word = text.to_string().split_whitespace().next().unwrap_or("(return)").to_string();
         ScriptStep::Line(ScriptLine {
             number: 0,
@@ -151,6 +155,7 @@ fn line() -> impl Strategy<Value = ScriptStep> {
             text,
             name: name.unwrap_or(word),
             think,
+            think_after,
             until,
             timeout,
             status,
@@ -276,7 +281,7 @@ proptest! {
     fn any_text_can_be_typed(text in text()) {
         prop_assume!(!text.ends_with('\n'));
         let part = if text.is_empty() { vec![] } else { vec![TemplatePart::Text(text.clone())] };
-        let line = ScriptLine { number: 1, form: TypedForm::Line, text: Template(part), name: "x".into(), think: None, until: None, timeout: None, status: None };
+        let line = ScriptLine { number: 1, form: TypedForm::Line, text: Template(part), name: "x".into(), think: None, think_after: None, until: None, timeout: None, status: None };
         let mut script = parse("lines = ['x']").expect("a good script");
         script.steps = vec![ScriptStep::Line(line)];
         let read = parse(&print(&script)).expect("what is printed is good");

@@ -48,7 +48,8 @@ impl RunSpec {
     }
 
     pub(crate) fn nobody_thinks(&self) -> bool {
-        let line_thinks = |line: &ScriptLine| line.think.as_ref().is_some_and(|law| *law != TimeLaw::None);
+        let laws = |line: &ScriptLine| [line.think.clone(), line.think_after.clone()];
+        let line_thinks = |line: &ScriptLine| laws(line).into_iter().flatten().any(|law| law != TimeLaw::None);
         self.script.think == TimeLaw::None
             && self.script.typing_chars_per_second.is_none()
             && !self.script.lines().any(line_thinks)

@@ -33,7 +33,9 @@ from loadgo.observation.results import (
     Observation,
     ObservedCommand,
     OrderedCommand,
+    PausesAfterCommand,
     SourceRead,
+    ThinkPattern,
     ThinkTimes,
     TypingTimes,
     UserGroup,
@@ -71,8 +73,8 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 
 JSON_KEYS: Keys = {
     Observation: (
-        "path name sources people sessions span_s equivalent_users division groups commands orders think typing hours "
-        "known notes warnings is_stopped"
+        "path name sources people sessions span_s equivalent_users division groups commands orders think_patterns "
+        "think typing hours known notes warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
@@ -86,6 +88,8 @@ JSON_KEYS: Keys = {
     CommandOrder: "group pairs p_value distance distance_without commands",
     OrderedCommand: "command first following",
     FollowingCommand: "command count weight",
+    ThinkPattern: "group pauses p_value commands",
+    PausesAfterCommand: "command pauses mean_ns law",
     HourOfDay: "hour observed_hours begun_per_hour open_at_once",
     KnownFigure: "figure source remark",
 }
@@ -108,6 +112,7 @@ def observation_document(observation: Observation) -> Document:
             _group_table(observation),
             _command_table(observation),
             *([_order_table(observation)] if any(order.commands for order in observation.orders) else []),
+            *([_think_table(observation)] if any(row.commands for row in observation.think_patterns) else []),
             *([_hour_table(observation.hours)] if observation.hours else []),
             _known_table(observation),
         ),
@@ -265,6 +270,19 @@ def _order_table(observation: Observation) -> Table:
         Column("first in sessions", tuple(number(row.first) for _, row in rows), spare=1),
     )
     return Table("What follows what", columns, foot="After the last command of a session comes the first of another.")
+
+
+def _think_table(observation: Observation) -> Table:
+    """The think times after commands, in the classes where they differ by the command."""
+    rows = [(pattern.group, row) for pattern in observation.think_patterns for row in pattern.commands]
+    has_classes = len(observation.groups) > 1
+    columns = (
+        Column("after", tuple(row.command for _, row in rows), verbatim=True),
+        *([Column("class", tuple(group for group, _ in rows), kind="words")] if has_classes else []),
+        Column("think time", tuple(duration(row.mean_ns) for _, row in rows)),
+        Column("pauses", tuple(number(row.pauses) for _, row in rows), spare=1),
+    )
+    return Table("Think times by what was just done", columns, foot="After the other commands it is that of the class.")
 
 
 def _following(row: OrderedCommand) -> str:

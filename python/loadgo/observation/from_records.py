@@ -70,7 +70,7 @@ def material_of_records(
     observed = (
         _sessions_of_accounting(read.accounting, names, people.by_number())
         if read.accounting
-        else _sessions_of_logs(read.logs, names, people.users, people.without_users)
+        else _sessions_of_logs(read.logs, names, people.users, people.without_users, has_own_pauses=not think_read)
     )
     if not observed.sessions:
         raise Refused(_nothing_left(read))
@@ -162,14 +162,26 @@ def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: Sessio
 
 
 def _sessions_of_logs(
-    logs: Sequence[LogRead], names: NamesKept, users: Sequence[str | int], without_users: Sequence[str | int]
+    logs: Sequence[LogRead],
+    names: NamesKept,
+    users: Sequence[str | int],
+    without_users: Sequence[str | int],
+    *,
+    has_own_pauses: bool,
 ) -> _Observed:
     keep_name = name_keeper(names)
     numbers: dict[object, int] = {}
     sessions = []
     for session in _chosen_sessions(logs, users, without_users):
         person = numbers.setdefault(session.person, len(numbers))
-        uses = tuple(CommandUse(keep_name(command.name), elapsed_ns=command.elapsed_ns) for command in session.commands)
+        uses = tuple(
+            CommandUse(
+                keep_name(command.name),
+                elapsed_ns=command.elapsed_ns,
+                think_ns=command.think_ns if has_own_pauses else None,
+            )
+            for command in session.commands
+        )
         sessions.append(ObservedSession(person, session.began_ns // 10**9, session.ended_ns // 10**9, uses))
     return _Observed(tuple(sessions), tuple(note for log in logs for note in log.notes))
 

@@ -8,12 +8,13 @@ from loadgo.notation.figures import counted, digits, duration, in_words, setting
 from loadgo.notation.laws import number
 from loadgo.observation.command_order import FEWEST_PAIRS
 from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkTimes, TypingTimes
+from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkPattern, ThinkTimes, TypingTimes
 from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
 _LIVE = "live observation"
 _ORDER = "order of commands"
+_THINK_AFTER = "think times by command"
 _COMMANDS: dict[SourceKind, str] = {
     "shell history": "the first word of a line, where this host has a program of this name",
     "atuin history": "the first word of a line, where this host has a program of this name",
@@ -178,6 +179,27 @@ def order_figure(orders: Sequence[CommandOrder], source: str) -> KnownFigure:
     is_told = any(order.p_value is not None for order in orders)
     remarks = [(f"{order.group}: " if len(orders) > 1 else "") + _order_remark(order) for order in orders]
     return KnownFigure(_ORDER, source if is_told else "", "; ".join(remarks))
+
+
+def think_figures(patterns: Sequence[ThinkPattern], source: str) -> tuple[KnownFigure, ...]:
+    """Whether think times depend on what was just done, by class; none if no pause has a command before it.
+
+    `source` has the pauses.
+    """
+    if not patterns:
+        return ()
+    remarks = [(f"{row.group}: " if len(patterns) > 1 else "") + _think_remark(row) for row in patterns]
+    is_told = any(row.p_value is not None for row in patterns)
+    return (KnownFigure(_THINK_AFTER, source if is_told else "", "; ".join(remarks)),)
+
+
+def _think_remark(pattern: ThinkPattern) -> str:
+    pauses = counted(pattern.pauses, "pause")
+    if pattern.commands:
+        return f"after {counted(len(pattern.commands), 'command')} they have a law of their own, from {pauses}"
+    if pattern.p_value is None:
+        return f"{pauses} are too few to tell, or follow a single command"
+    return f"{pauses} do not show that they depend on the command before"
 
 
 def _order_remark(order: CommandOrder) -> str:

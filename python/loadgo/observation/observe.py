@@ -12,9 +12,10 @@ from loadgo.notation.quantities import span_s
 from loadgo.observation.classes import divide
 from loadgo.observation.command_order import command_orders
 from loadgo.observation.from_records import material_of_records, read_think_sources, think_rows
-from loadgo.observation.known_figures import order_figure
+from loadgo.observation.known_figures import order_figure, think_figures
 from loadgo.observation.live import WatchState, material_of_sessions, watch_sessions
 from loadgo.observation.material import ChosenPeople, Material
+from loadgo.observation.pauses_after import think_patterns
 from loadgo.observation.program_names import NamesKept
 from loadgo.observation.results import Observation
 from loadgo.observation.script_text import script_text
@@ -116,6 +117,7 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
     groups = user_groups(division.classes)
     commands = observed_commands(division.classes, material.rounded_steps)
     orders = command_orders(division.classes, is_ordered=material.is_ordered)
+    patterns = think_patterns(division.classes)
     observation = Observation(
         text="",
         path=path,
@@ -129,10 +131,15 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
         division=division.reason,
         commands=commands,
         orders=orders,
+        think_patterns=patterns,
         think=material.think,
         typing=material.typing,
         hours=material.hours,
-        known=(*material.known, order_figure(orders, material.sources[0].kind)),
+        known=(
+            *material.known,
+            order_figure(orders, material.sources[0].kind),
+            *think_figures(patterns, material.sources[0].kind),
+        ),
         notes=material.notes,
         warnings=material.warnings,
         is_stopped=is_stopped,

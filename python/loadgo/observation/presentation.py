@@ -12,6 +12,7 @@ _JOB_COLUMNS = (
     "processes=job.processes waiting_ns=job.waiting_ns"
 )
 _FOLLOWING_COLUMNS = "group command following=after.command count=after.count weight=after.weight"
+_PAUSE_COLUMNS = "group command=after.command pauses=after.pauses mean_ns=after.mean_ns law=after.law"
 
 
 def presentation(observation: Observation) -> Presentation:
@@ -25,6 +26,9 @@ def presentation(observation: Observation) -> Presentation:
         for row in order.commands
         for after in row.following
     ]
+    pauses = [
+        {"group": pattern.group, "after": row} for pattern in observation.think_patterns for row in pattern.commands
+    ]
     return Presentation(
         lambda: observation_document(observation),
         lambda: observation_json(observation),
@@ -34,6 +38,7 @@ def presentation(observation: Observation) -> Presentation:
             "hours": lambda: frame_of(observation.hours, JSON_KEYS[HourOfDay]),
             "jobs": lambda: frame_of(jobs, _JOB_COLUMNS),
             "orders": lambda: frame_of(following, _FOLLOWING_COLUMNS),
+            "think_after": lambda: frame_of(pauses, _PAUSE_COLUMNS),
             "known": lambda: frame_of(observation.known, JSON_KEYS[KnownFigure]),
         },
     )

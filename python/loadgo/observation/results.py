@@ -134,6 +134,31 @@ class CommandOrder:
 
 
 @dataclass(frozen=True)
+class PausesAfterCommand:
+    """The think times after a command of a class."""
+
+    command: str
+    pauses: int
+    """Number of pauses after it."""
+    mean_ns: float
+    law: str
+
+
+@dataclass(frozen=True)
+class ThinkPattern:
+    """Whether the think times of a class depend on what was just done."""
+
+    group: str
+    """The class."""
+    pauses: int
+    """Number of pauses with a command before them."""
+    p_value: float | None
+    """The probability of as much difference by chance; None if the pauses are too few to tell."""
+    commands: tuple[PausesAfterCommand, ...]
+    """The commands with think times of their own after them; empty if the script has none."""
+
+
+@dataclass(frozen=True)
 class HourOfDay:
     """An hour of the day, in the time zone of the host that loadgo runs on."""
 
@@ -178,6 +203,8 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     commands: tuple[ObservedCommand, ...]
     orders: tuple[CommandOrder, ...]
     """The order of each class's commands; empty if the records do not say which command came before which."""
+    think_patterns: tuple[ThinkPattern, ...]
+    """The think times by what was just done, of each class; empty if no pause is known with the command before it."""
     think: ThinkTimes | None
     typing: TypingTimes | None
     hours: tuple[HourOfDay, ...]

@@ -118,6 +118,8 @@ def _choice_lines(observation: Observation) -> Iterator[str]:
             "weight: the sessions that began with a command. then: how often which command came next; after the last "
             "of a session, that is the first of another."
         )
+    if any(pattern.commands for pattern in observation.think_patterns):
+        yield from _comments("think_after: the think time after a command, in place of that of the class.")
     if len(observation.groups) == 1:
         group = observation.groups[0]
         yield "[[lines]]"
@@ -141,13 +143,20 @@ def _command_lines(observation: Observation, group: UserGroup, indent: str) -> I
     lists = _list_names(observation)
     order = next((order for order in observation.orders if order.group == group.name), None)
     ordered = {} if order is None else {row.command: row for row in order.commands}
+    after = {
+        row.command: f", think_after = {_quoted(row.law)}"
+        for pattern in observation.think_patterns
+        if pattern.group == group.name
+        for row in pattern.commands
+    }
     for row in observation.commands:
         if row.group != group.name:
             continue
         typed = _STAND_IN_LINE + (f" {{random:{lists[row]}}}" if row in lists else "")
         comment = "" if row.cpu_ns is not None else "  # processor time not known"
         weight, then = (row.count, "") if row.command not in ordered else _chain_words(ordered[row.command])
-        yield f"{indent}{{ weight = {weight}, type = {_quoted(typed)}, as = {_quoted(row.command)}{then} }},{comment}"
+        line = f"weight = {weight}, type = {_quoted(typed)}, as = {_quoted(row.command)}"
+        yield f"{indent}{{ {line}{after.get(row.command, '')}{then} }},{comment}"
 
 
 def _chain_words(row: OrderedCommand) -> tuple[int, str]:

@@ -106,6 +106,8 @@ pub struct ScriptLine {
     pub name: String,
     /// Think time before the line; `None`: the script's.
     pub think: Option<TimeLaw>,
+    /// Think time after the line, in place of that before the next one; `None`: that of the next one.
+    pub think_after: Option<TimeLaw>,
     /// The sign that the system is ready again; `None`: the script's.
     pub until: Option<ReadyRule>,
     /// Time limit; `None`: the script's.
@@ -185,7 +187,7 @@ impl Script {
 fn remove_thinks(steps: &mut [ScriptStep]) {
     for step in steps {
         match step {
-            ScriptStep::Line(line) => line.think = None,
+            ScriptStep::Line(line) => (line.think, line.think_after) = (None, None),
             ScriptStep::Choose(alternatives) => alternatives.iter_mut().for_each(|each| remove_thinks(&mut each.steps)),
             ScriptStep::Repeat(_, steps) => remove_thinks(steps),
         }

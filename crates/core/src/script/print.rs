@@ -149,6 +149,7 @@ fn line_fields(line: &ScriptLine) -> Vec<(&'static str, String)> {
         fields.push(("as", quoted(&line.name)));
     }
     fields.extend(line.think.as_ref().map(|law| ("think", quoted(&law.to_string()))));
+    fields.extend(line.think_after.as_ref().map(|law| ("think_after", quoted(&law.to_string()))));
     let rule = line.until.iter().flat_map(until);
     // Keys wait for the screen where no sign is given.
     fields.extend(rule.filter(|(key, value)| line.form == TypedForm::Line || *key != "until" || *value != quoted(SCREEN_WORD)));

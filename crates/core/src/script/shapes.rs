@@ -32,6 +32,7 @@ const TIMES: ValueShape = ValueShape::Whole(1, (1 << 32) - 1);
 const ENTRIES: ValueShape = ValueShape::List(&ValueShape::Part("entry"), 1);
 
 const THINK: KeyShape = key("think", ValueShape::Text("law of think times"));
+const THINK_AFTER: KeyShape = key("think_after", ValueShape::Text("law of think times"));
 const UNTIL: KeyShape = key("until", ValueShape::Text("regular expression"));
 const SILENCE: KeyShape = key("silence", ValueShape::Text("positive time"));
 const SETTLE: KeyShape = key("settle", ValueShape::Text("positive time"));
@@ -92,6 +93,7 @@ pub(super) const WEIGHTED_LINE: TableShape = TableShape {
         needed("type", LINE_TEXT),
         key("as", NAME_TEXT),
         THINK,
+        THINK_AFTER,
         UNTIL,
         SILENCE,
         SETTLE,
@@ -111,6 +113,7 @@ pub(super) const WEIGHTED_KEYS: TableShape = TableShape {
         needed("keys", ValueShape::Text("typed keys")),
         key("as", NAME_TEXT),
         THINK,
+        THINK_AFTER,
         UNTIL,
         SILENCE,
         SETTLE,
@@ -126,7 +129,7 @@ pub(super) const WEIGHTED_KEYS: TableShape = TableShape {
 };
 /// The keys of a group of lines inside a choice.
 pub(super) const WEIGHTED_GROUP: TableShape = TableShape {
-    keys: &[needed("lines", ENTRIES), THINK, UNTIL, SILENCE, SETTLE, TIMEOUT, STATUS, REPEAT, THEN, WEIGHT],
+    keys: &[needed("lines", ENTRIES), THINK, THINK_AFTER, UNTIL, SILENCE, SETTLE, TIMEOUT, STATUS, REPEAT, THEN, WEIGHT],
     rules: READY_RULES,
 };
 /// The keys of a choice inside a choice.
@@ -134,6 +137,7 @@ pub(super) const WEIGHTED_CHOICE: TableShape = TableShape {
     keys: &[
         needed("choose", ValueShape::List(&ValueShape::Part("alternative"), 1)),
         THINK,
+        THINK_AFTER,
         UNTIL,
         SILENCE,
         SETTLE,

@@ -31,6 +31,8 @@ const KEYS: KeyDescription = KeyDescription { key: "keys", value: "a string", ex
 const AS: KeyDescription = KeyDescription { key: "as", value: "a string", example: "as = \"list\"" };
 const THINK: KeyDescription =
     KeyDescription { key: "think", value: "a law in a string", example: "think = \"uniform(2s, 15s)\"" };
+const THINK_AFTER: KeyDescription =
+    KeyDescription { key: "think_after", value: "a law in a string", example: "think_after = \"exponential(20s)\"" };
 const TIMEOUT: KeyDescription = KeyDescription { key: "timeout", value: "a time in a string", example: "timeout = \"30s\"" };
 const STATUS: KeyDescription =
     KeyDescription { key: "status", value: "an exit status, or a list of them,", example: "status = [0, 1]" };
@@ -46,6 +48,7 @@ const WEIGHT: KeyDescription = KeyDescription { key: "weight", value: "a number 
 #[derive(Clone, Default)]
 pub(super) struct LineSettings {
     pub think: Option<TimeLaw>,
+    think_after: Option<TimeLaw>,
     pub sign: ReadySign,
     pub timeout: Option<Span>,
     status: Option<Vec<u8>>,
@@ -56,6 +59,7 @@ impl LineSettings {
     pub fn read(table: &KeyedTable<'_>) -> Result<LineSettings, SyntaxMistake> {
         Ok(LineSettings {
             think: table.string(THINK)?.map(|text| law(&text)).transpose()?,
+            think_after: table.string(THINK_AFTER)?.map(|text| law(&text)).transpose()?,
             sign: ReadySign::read(table)?,
             timeout: table.string(TIMEOUT)?.map(|text| positive_span(&text, "timeout")).transpose()?,
             status: table.get("status").map(status).transpose()?,
@@ -66,6 +70,7 @@ impl LineSettings {
     fn or(self, outer: &LineSettings) -> LineSettings {
         LineSettings {
             think: self.think.or_else(|| outer.think.clone()),
+            think_after: self.think_after.or_else(|| outer.think_after.clone()),
             sign: self.sign.or(&outer.sign),
             timeout: self.timeout.or(outer.timeout),
             status: self.status.or_else(|| outer.status.clone()),
@@ -251,7 +256,7 @@ impl<'a> StepReader<'a> {
         settings: LineSettings,
     ) -> Result<ParsedSteps, SyntaxMistake> {
         self.lines += 1;
-        let LineSettings { think, sign, timeout, status } = settings;
+        let LineSettings { think, think_after, sign, timeout, status } = settings;
         let name = name.unwrap_or_else(|| match form {
             TypedForm::Line => first_word(&text),
             TypedForm::Keys => keys_name(self.program.as_deref()),
@@ -259,7 +264,8 @@ impl<'a> StepReader<'a> {
         if form == TypedForm::Line {
             self.program = sign.is_screen().then(|| name.clone());
         }
-        let line = ScriptLine { number: self.lines, form, text, name, think, until: sign.rule(form), timeout, status };
+        let line =
+            ScriptLine { number: self.lines, form, text, name, think, think_after, until: sign.rule(form), timeout, status };
         Ok(ParsedSteps { steps: vec![ScriptStep::Line(line)], most_lines: 1 })
     }
 

@@ -212,7 +212,17 @@ impl ScriptComposer<'_> {
         let timeout = self.timeout(&draft, number);
         // The script's own rule does not count for keys.
         let until = until.filter(|until| form == TypedForm::Keys || *until != self.first_until());
-        ScriptLine { number, form, text, name, think: None, until, timeout, status: status.map(|status| vec![status]) }
+        ScriptLine {
+            number,
+            form,
+            text,
+            name,
+            think: None,
+            think_after: None,
+            until,
+            timeout,
+            status: status.map(|status| vec![status]),
+        }
     }
 
     fn text(&mut self, draft: &Draft, index: usize) -> (Template, String) {

@@ -20,6 +20,7 @@ from loadgo.observation.logs.log_read import (
     MeasuredPauses,
     MeasuredTyping,
     counted_note,
+    with_pauses,
 )
 from loadgo.observation.program_names import known_names, typed_name
 from loadgo.observation.source_files import SourceFile
@@ -170,7 +171,7 @@ def _sessions(totals: _AtuinTotals) -> tuple[tuple[LoggedSession, ...], Measured
 
 
 def _session(person: str, lines: list[LoggedCommand]) -> LoggedSession:
-    return LoggedSession(person, lines[0].began_ns, _end_ns(lines[-1]), tuple(lines))
+    return LoggedSession(person, lines[0].began_ns, _end_ns(lines[-1]), with_pauses(lines))
 
 
 def _end_ns(line: LoggedCommand) -> int:

@@ -10,6 +10,7 @@ from loadgo.observation.logs.log_read import (
     MeasuredPauses,
     MeasuredTyping,
     counted_note,
+    with_pauses,
 )
 from loadgo.observation.source_files import SourceFile
 
@@ -25,9 +26,11 @@ def _as_log(history: HistoryRead) -> LogRead:
     between = pauses(history.lines)
     sessions = []
     for lines in sittings(history.lines):
-        commands = tuple(
-            LoggedCommand(line.name, line.began_s * _SECOND_NS, line.length_s and line.length_s * _SECOND_NS)
-            for line in lines
+        commands = with_pauses(
+            [
+                LoggedCommand(line.name, line.began_s * _SECOND_NS, line.length_s and line.length_s * _SECOND_NS)
+                for line in lines
+            ]
         )
         ended_s = lines[-1].began_s + (lines[-1].length_s or 0)
         sessions.append(LoggedSession("", lines[0].began_s * _SECOND_NS, ended_s * _SECOND_NS, commands))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loadgo.observation.command_limit import CommandLimit
 from loadgo.observation.logs.log_read import (
@@ -194,7 +194,9 @@ class KeystrokeReader:
         assert self._pending is not None
         line, self._pending = self._pending, None
         elapsed_ns = None if ended_ns is None else max(ended_ns - line.sent_ns, 0)
-        self.commands.append(LoggedCommand(self._name(line), line.sent_ns, elapsed_ns))
+        is_pause = line.think_ns is not None and line.think_ns <= ABSENCE_NS
+        think_ns = line.think_ns if is_pause else None
+        self.commands.append(LoggedCommand(self._name(line), line.sent_ns, elapsed_ns, think_ns))
 
     def _is_prompt(self) -> bool:
         """Whether the last output is the shell's prompt."""
@@ -222,9 +224,7 @@ class KeystrokeTotals:
 
     def add(self, reader: KeystrokeReader, person: str, began_ns: int, length_ns: int) -> None:
         """Adds a session of so many nanoseconds that `reader` has read to its end."""
-        commands = tuple(
-            LoggedCommand(command.name, began_ns + command.began_ns, command.elapsed_ns) for command in reader.commands
-        )
+        commands = tuple(replace(command, began_ns=began_ns + command.began_ns) for command in reader.commands)
         self.add_commands(commands, person, began_ns, length_ns)
         self.think_ns += reader.think_ns
         self.absences += reader.absences

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from loadgo.observation.source_files import SourceKind
 
@@ -22,6 +23,18 @@ class LoggedCommand:
     """Nanoseconds since 1970; 0 where the log has no date."""
     elapsed_ns: int | None = None
     """None where the log has no end of it."""
+    think_ns: int | None = None
+    """The pause before it, if the log has it and it is no absence."""
+
+
+def with_pauses(commands: Sequence[LoggedCommand]) -> tuple[LoggedCommand, ...]:
+    """The commands of a session, each with the pause since the one before has ended, where its end is known."""
+    rows = list(commands[:1])
+    for before, command in pairwise(commands):
+        pause_ns = None if before.elapsed_ns is None else command.began_ns - before.began_ns - before.elapsed_ns
+        is_known = pause_ns is not None and pause_ns <= ABSENCE_NS
+        rows.append(replace(command, think_ns=max(pause_ns or 0, 0) if is_known else None))
+    return tuple(rows)
 
 
 @dataclass(frozen=True)
