@@ -66,6 +66,7 @@ __attribute__((noinline)) u32 activity_at(u64 address)
 		u64 is_before = ~((s64)(key - next) >> 63); /* all ones if `next` begins at the address or before */
 		asm volatile("" : "+r"(is_before));
 		place += step & is_before;
+		asm volatile("" : "+r"(place)); /* else the mask of the index is left out, and Linux 6.1 knows no bounds of an OR */
 	}
 	u64 word = all->word[place & (MOST_FUNCTIONS - 1)];
 	return word <= key ? word & ((1 << ACTIVITY_BITS) - 1) : SHOWS_NONE;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -23,6 +23,7 @@ from loadgo.cli.output import (
 )
 from loadgo.cli.page_output import PageOutput, format_option, made_file_and_page
 from loadgo.documents.formats import TableFormat
+from loadgo.errors import BadArgument
 
 if TYPE_CHECKING:
     from loadgo.observation.live import WatchState
@@ -71,6 +72,13 @@ def observe(
     names: Annotated[
         Literal["all", "none"], typer.Option(help="none: names of programs are hashed with a key that is not kept.")
     ] = "all",
+    typed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LINE",
+            help="Type this line for a command, in place of a stand-in (git='git status'); repeatable.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     format: Annotated[TableFormat, format_option("each command with what it used")] = "text",
     report: Annotated[
@@ -95,6 +103,7 @@ def observe(
                     users=chosen,
                     without_users=left_out,
                     names=names,
+                    typed=_typed_lines(typed or ()),
                     force=force,
                     progress=show,
                 )
@@ -111,6 +120,19 @@ def observe(
         if observation.is_stopped:
             raise typer.Exit(STATUS_INTERRUPTED)
         raise typer.Exit(STATUS_BAD_FINDING if observation.warnings else STATUS_GOOD)
+
+
+def _typed_lines(options: Sequence[str]) -> dict[str, str]:
+    """The lines of `--typed`, by the names of their commands."""
+    lines = {}
+    for option in options:
+        name, equals, line = option.partition("=")
+        if not (name and equals and line.strip()):
+            raise BadArgument(f"`--typed {option}` is no name and line: write it as in --typed git='git status'")
+        if name in lines:
+            raise BadArgument(f"`--typed` is given twice for `{name}`: keep one line")
+        lines[name] = line
+    return lines
 
 
 @contextmanager

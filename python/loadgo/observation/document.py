@@ -37,6 +37,7 @@ from loadgo.observation.results import (
     SourceRead,
     ThinkPattern,
     ThinkTimes,
+    TypedCommand,
     TypingTimes,
     UserGroup,
 )
@@ -73,8 +74,8 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 
 JSON_KEYS: Keys = {
     Observation: (
-        "path name sources people sessions span_s equivalent_users division groups commands orders think_patterns "
-        "think typing hours known notes warnings is_stopped"
+        "path name sources people sessions span_s equivalent_users division groups commands typed orders "
+        "think_patterns think typing hours known notes warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
@@ -85,6 +86,7 @@ JSON_KEYS: Keys = {
     StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
     ThinkTimes: "law measured mean_ns absences is_upper_bound first_key_ns",
     TypingTimes: "measured keys mean_ns",
+    TypedCommand: "command line",
     CommandOrder: "group pairs p_value distance distance_without commands",
     OrderedCommand: "command first following",
     FollowingCommand: "command count weight",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from loadgo.errors import BadArgument
+import tomlkit
+
+from loadgo.errors import BadArgument, Mistake
+from loadgo.notation.figures import as_code, in_words
 from loadgo.notation.quantities import span_s
 from loadgo.observation.classes import divide
 from loadgo.observation.command_order import command_orders
@@ -17,13 +20,15 @@ from loadgo.observation.live import WatchState, material_of_sessions, watch_sess
 from loadgo.observation.material import ChosenPeople, Material
 from loadgo.observation.pauses_after import think_patterns
 from loadgo.observation.program_names import NamesKept
-from loadgo.observation.results import Observation
+from loadgo.observation.results import Observation, ObservedCommand, TypedCommand
 from loadgo.observation.script_text import script_text
 from loadgo.observation.workload import equivalent_users, observed_commands, user_groups
 from loadgo.running.prepared import line_count
 from loadgo.running.record import check_free, write_private
 
 _DEFAULT_NAME = "observed"
+_NAMED_COMMANDS = 5
+"""Number of commands that a sentence names."""
 
 
 def observe(
@@ -34,6 +39,7 @@ def observe(
     users: Sequence[str | int] = (),
     without_users: Sequence[str | int] = (),
     names: NamesKept = "all",
+    typed: Mapping[str, str] | None = None,
     force: bool = False,
     progress: Callable[[WatchState], None] | None = None,
 ) -> Observation:
@@ -52,6 +58,7 @@ def observe(
         users: The people whose commands count, by name or number. By default all.
         without_users: People who are left out.
         names: `all`, or `none`: programs get names that are hashed with a key that nothing keeps.
+        typed: Lines that the script types for commands, by their names, in place of stand-ins: `{"git": "git status"}`.
         force: Whether an existing `output` is replaced.
         progress: Called some times a second while sessions are observed, with the numbers so far.
 
@@ -72,6 +79,8 @@ def observe(
         check_free(path, force)
     length_s = None if duration is None else span_s(duration, "duration")
     _check(sources, length_s, names)
+    lines = tuple(TypedCommand(name, line) for name, line in (typed or {}).items())
+    _check_typed(lines, names)
     people = ChosenPeople(tuple(users), tuple(without_users))
     think_paths = [think_from] if isinstance(think_from, str | PathLike) else list(think_from)
     is_stopped = False
@@ -82,7 +91,7 @@ def observe(
         watched = watch_sessions(length_s, people.by_number(), progress)
         is_stopped = watched.is_stopped
         material = material_of_sessions(watched, think_read, think_rows(think_read), names)
-    made = _observation(path, material, is_stopped=is_stopped)
+    made = _observation(path, material, lines, is_stopped=is_stopped)
     line_count(made.text)
     if path is not None:
         write_private(path, made.text, force)
@@ -105,13 +114,30 @@ def _check(sources: Sequence[object], length_s: float | None, names: str) -> Non
         raise BadArgument(f"`names={names}` is neither all nor none").about("names")
 
 
+def _check_typed(lines: Sequence[TypedCommand], names: NamesKept) -> None:
+    """Refuses lines that a script cannot type, before anybody is observed."""
+    if lines and names == "none":
+        raise BadArgument("`typed` calls commands by their names, and `names=none` hashes them").about("typed", "names")
+    for row in lines:
+        if not row.line.strip():
+            raise BadArgument(f"the line for `{row.command}` cannot be typed: it is empty").about("typed")
+        try:
+            line_count(f"login = 'sh'\nlines = [{{ type = {tomlkit.item(row.line).as_string()} }}]")
+        except Mistake as mistake:
+            raise BadArgument(f"the line for `{row.command}` cannot be typed: {mistake.message}").about(
+                "typed"
+            ) from mistake
+
+
 def _name(path: Path) -> str:
     """The name of the script in `path`. Of a file's name it has what a script's name may have."""
     printable = "".join(character if character.isprintable() else " " for character in path.stem)
     return printable.replace("_", " ").replace("-", " ").strip() or _DEFAULT_NAME
 
 
-def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> Observation:
+def _observation(
+    path: Path | None, material: Material, lines: Sequence[TypedCommand], *, is_stopped: bool
+) -> Observation:
     sessions = material.sessions
     division = divide(sessions)
     groups = user_groups(division.classes)
@@ -130,6 +156,7 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
         groups=groups,
         division=division.reason,
         commands=commands,
+        typed=tuple(row for row in lines if row.command in {command.command for command in commands}),
         orders=orders,
         think_patterns=patterns,
         think=material.think,
@@ -141,7 +168,18 @@ def _observation(path: Path | None, material: Material, *, is_stopped: bool) -> 
             *think_figures(patterns, material.sources[0].kind),
         ),
         notes=material.notes,
-        warnings=material.warnings,
+        warnings=(*material.warnings, *_untyped(lines, commands)),
         is_stopped=is_stopped,
     )
     return replace(observation, text=script_text(observation))
+
+
+def _untyped(lines: Sequence[TypedCommand], commands: Sequence[ObservedCommand]) -> list[str]:
+    """Sentences on lines for commands that nobody typed. They end no observation, which cannot be made again."""
+    known = {row.command for row in commands}
+    return [
+        f"No command is called {as_code(row.command)}, so the script does not type its line. The most frequent ones "
+        f"are {in_words([as_code(name) for name in list(dict.fromkeys(row.command for row in commands))[:_NAMED_COMMANDS]])}."
+        for row in lines
+        if row.command not in known
+    ]

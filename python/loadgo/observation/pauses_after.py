@@ -1,7 +1,7 @@
 """Finds whether people think by what they have just done, and the law of the pauses after each command.
 
-The pauses count as different if they differ more than the same pauses shuffled within their sessions, so that noise
-makes no laws, and neither do people who think for longer. The test compares mean ranks (Kruskal and Wallis, Journal of
+The pauses count as different if they differ more than the same pauses shuffled within their sessions. So neither noise
+nor people who think for longer make laws. The test compares mean ranks (Kruskal and Wallis, Journal of
 the American Statistical Association 47, 1952), by permutation.
 """
 
@@ -20,7 +20,7 @@ from loadgo.observation.workload import listed_names
 
 FEWEST_PAUSES = 50
 """Fewer pauses say too little about a difference."""
-FEWEST_OF_COMMAND = 20
+FEWEST_COMMAND_PAUSES = 20
 """Fewest pauses after a command that has a law of its own."""
 _SHUFFLES = 199
 """Number of shuffles: a difference counts if at most one of them has as much of it, which is a level of 1 %."""
@@ -40,7 +40,7 @@ class _Pauses:
 
 
 def think_patterns(classes: Sequence[SessionClass]) -> tuple[ThinkPattern, ...]:
-    """What is known of the pauses after the commands of each class; none if no pause has a command before it."""
+    """The pauses after the commands of each class, as far as they are known; none if none has a command before it."""
     patterns = [_pattern(each_class) for each_class in classes]
     return tuple(patterns) if any(pattern.pauses for pattern in patterns) else ()
 
@@ -48,7 +48,7 @@ def think_patterns(classes: Sequence[SessionClass]) -> tuple[ThinkPattern, ...]:
 def _pattern(each_class: SessionClass) -> ThinkPattern:
     pauses, names = _pauses(each_class)
     counts = np.bincount(pauses.codes, minlength=len(names))
-    own = np.flatnonzero(counts >= FEWEST_OF_COMMAND)
+    own = np.flatnonzero(counts >= FEWEST_COMMAND_PAUSES)
     count = len(pauses.spans_ns)
     if count < FEWEST_PAUSES or len(own) == 0 or len(np.flatnonzero(counts)) < 2:
         return ThinkPattern(each_class.name, count, None, ())

@@ -159,6 +159,14 @@ class ThinkPattern:
 
 
 @dataclass(frozen=True)
+class TypedCommand:
+    """A command that the script types itself, in place of a stand-in."""
+
+    command: str
+    line: str
+
+
+@dataclass(frozen=True)
 class HourOfDay:
     """An hour of the day, in the time zone of the host that loadgo runs on."""
 
@@ -201,6 +209,8 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     division: str
     """The reason for the classes."""
     commands: tuple[ObservedCommand, ...]
+    typed: tuple[TypedCommand, ...]
+    """The commands that the script types themselves, with the lines that were given for them."""
     orders: tuple[CommandOrder, ...]
     """The order of each class's commands; empty if the records do not say which command came before which."""
     think_patterns: tuple[ThinkPattern, ...]

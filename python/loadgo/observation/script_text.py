@@ -10,7 +10,7 @@ from statistics import fmean
 
 import tomlkit
 
-from loadgo.notation.figures import counted, digits, duration, people, seconds, setting
+from loadgo.notation.figures import counted, digits, duration, in_words, people, seconds, setting
 from loadgo.notation.laws import amount, number
 from loadgo.observation.results import HourOfDay, Observation, ObservedCommand, OrderedCommand, UserGroup
 
@@ -64,6 +64,9 @@ def _heading(observation: Observation) -> Iterator[str]:
         f"{counted(observation.sessions, 'session')}, over {seconds(observation.span_s)}. Each line is a stand-in that "
         f"uses what a command used.{_equivalent(observation)} Nobody's arguments, paths or texts are in this file."
     )
+    if observation.typed:
+        names = in_words([row.command for row in observation.typed])
+        yield from _comments(f"These run themselves, by lines that were given for them: {names}.")
     for figure in observation.known:
         source = f"from {figure.source}" if figure.source else "NOT KNOWN"
         yield from _comments(f"- {figure.figure}: {source}; {figure.remark}.")
@@ -94,8 +97,11 @@ def _typing_lines(observation: Observation) -> Iterator[str]:
         return
     lists = _list_names(observation)
     counts = [row.count for row in observation.commands]
+    typed = _typed_lines(observation)
     lengths = [
-        len(_STAND_IN_LINE) + (fmean(len(word) for word in _job_words(row)) + 1 if row in lists else 0)
+        len(typed[row.command])
+        if row.command in typed
+        else len(_STAND_IN_LINE) + (fmean(len(word) for word in _job_words(row)) + 1 if row in lists else 0)
         for row in observation.commands
     ]
     chars_per_second = fmean(lengths, counts) / (typing.mean_ns / 1e9)
@@ -140,7 +146,7 @@ def _choice_lines(observation: Observation) -> Iterator[str]:
 
 
 def _command_lines(observation: Observation, group: UserGroup, indent: str) -> Iterator[str]:
-    lists = _list_names(observation)
+    lists, themselves = _list_names(observation), _typed_lines(observation)
     order = next((order for order in observation.orders if order.group == group.name), None)
     ordered = {} if order is None else {row.command: row for row in order.commands}
     after = {
@@ -152,11 +158,18 @@ def _command_lines(observation: Observation, group: UserGroup, indent: str) -> I
     for row in observation.commands:
         if row.group != group.name:
             continue
-        typed = _STAND_IN_LINE + (f" {{random:{lists[row]}}}" if row in lists else "")
-        comment = "" if row.cpu_ns is not None else "  # processor time not known"
+        stand_in = _STAND_IN_LINE + (f" {{random:{lists[row]}}}" if row in lists else "")
+        typed = themselves.get(row.command, stand_in)
+        is_known = row.cpu_ns is not None or row.command in themselves
+        comment = "" if is_known else "  # processor time not known"
         weight, then = (row.count, "") if row.command not in ordered else _chain_words(ordered[row.command])
         line = f"weight = {weight}, type = {_quoted(typed)}, as = {_quoted(row.command)}"
         yield f"{indent}{{ {line}{after.get(row.command, '')}{then} }},{comment}"
+
+
+def _typed_lines(observation: Observation) -> dict[str, str]:
+    """The lines of the commands that run themselves, by their names."""
+    return {row.command: row.line for row in observation.typed}
 
 
 def _chain_words(row: OrderedCommand) -> tuple[int, str]:
@@ -173,8 +186,9 @@ def _weight(weight: float) -> str:
 def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
     """The list of jobs of each command that has any: the class and the command, or a number if that is taken."""
     names: dict[ObservedCommand, str] = {}
+    typed = _typed_lines(observation)
     for row in observation.commands:
-        if row.cpu_ns is None and row.elapsed_ns is None:
+        if row.command in typed or (row.cpu_ns is None and row.elapsed_ns is None):
             continue
         name = f"{row.group}-{_NOT_IN_LIST_NAMES.sub('_', row.command)}"
         names[row] = name if name not in names.values() else f"{name}-{len(names)}"

@@ -9,7 +9,7 @@ import loadgo
 import numpy as np
 import pytest
 from loadgo.observation.classes import SessionClass
-from loadgo.observation.pauses_after import FEWEST_OF_COMMAND, FEWEST_PAUSES, think_patterns
+from loadgo.observation.pauses_after import FEWEST_COMMAND_PAUSES, FEWEST_PAUSES, think_patterns
 from loadgo.observation.results import ThinkPattern
 from loadgo.observation.sessions import CommandUse, ObservedSession
 from support.accounting_records import EPOCH_S
@@ -66,7 +66,7 @@ def test_too_few_pauses_are_told_as_such() -> None:
 
 def test_a_rare_command_has_the_law_of_its_class() -> None:
     drawn = sessions(20, 31, MEANS_S)
-    rare = tuple(CommandUse("vim", think_ns=SECOND_NS) for _ in range(FEWEST_OF_COMMAND))
+    rare = tuple(CommandUse("vim", think_ns=SECOND_NS) for _ in range(FEWEST_COMMAND_PAUSES))
     pattern = pattern_of((*drawn, ObservedSession(99, 0, 60, rare)))
     assert {row.command for row in pattern.commands} == set(NAMES)
 

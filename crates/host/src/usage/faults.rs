@@ -69,11 +69,12 @@ impl FaultAccount {
     pub fn charge(&mut self, proc: &Proc, leader: u32, without_living: Option<Faults>, others_ran: bool) -> Option<Faults> {
         let mut so_far = without_living;
         if others_ran || self.has_descendants {
-            // A leader that is gone has no descendants.
-            let living = Descendants::of(proc, leader).ok();
-            self.has_descendants = living.is_some_and(|list| list.is_none_or(|list| !list.is_empty()));
-            if self.has_descendants {
-                so_far = living.flatten().and_then(|list| list.faults_with(proc, leader).ok()?.since(self.before));
+            let living = LivingFaults::of(proc, leader);
+            self.has_descendants = !matches!(living, LivingFaults::Nobody);
+            match living {
+                LivingFaults::Nobody => {}
+                LivingFaults::Unknown => so_far = None,
+                LivingFaults::Known(faults) => so_far = faults.since(self.before),
             }
         }
         let charged = std::mem::replace(&mut self.charged, so_far);
@@ -134,17 +135,52 @@ impl Descendants {
 
     /// Faults so far of `leader`, of these descendants, and of all processes that they have waited for.
     ///
-    /// Parents are read behind their children, so a child that ends meanwhile is in its parent's count.
-    fn faults_with(&self, proc: &Proc, leader: u32) -> io::Result<Faults> {
+    /// Parents are read behind their children, so a child that ends before it is read is in its parent's count. One that ends
+    /// after it was read may be in both: then it is `None`.
+    fn faults_with(&self, proc: &Proc, leader: u32) -> io::Result<Option<Faults>> {
         let mut sum = Faults::default();
-        for pid in self.pids().iter().rev() {
+        let mut read = [false; MOST_DESCENDANTS];
+        for (index, pid) in self.pids().iter().enumerate().rev() {
             if let Ok(stat) = proc.stat(*pid) {
                 sum.add(stat.minor, stat.major);
+                read[index] = true;
             }
         }
         let stat = proc.stat(leader)?;
         sum.add(stat.minor, stat.major);
-        Ok(sum)
+        let is_whole = self.pids().iter().zip(read).all(|(pid, was_read)| !was_read || proc.stat(*pid).is_ok());
+        Ok(is_whole.then_some(sum))
+    }
+}
+
+/// Readings before the faults of living processes are given up: each time one of them ended meanwhile.
+const MOST_READINGS: usize = 3;
+
+/// The faults so far of a leader that has living descendants.
+enum LivingFaults {
+    /// The leader has none, or is gone.
+    Nobody,
+    /// The faults are not known: there are too many processes, or some end in each reading.
+    Unknown,
+    /// The faults of all.
+    Known(Faults),
+}
+
+impl LivingFaults {
+    fn of(proc: &Proc, leader: u32) -> LivingFaults {
+        for _ in 0..MOST_READINGS {
+            let Ok(list) = Descendants::of(proc, leader) else { return LivingFaults::Nobody };
+            let Some(list) = list else { return LivingFaults::Unknown };
+            if list.is_empty() {
+                return LivingFaults::Nobody;
+            }
+            match list.faults_with(proc, leader) {
+                Ok(Some(faults)) => return LivingFaults::Known(faults),
+                Ok(None) => {}
+                Err(_) => return LivingFaults::Unknown,
+            }
+        }
+        LivingFaults::Unknown
     }
 }
 
@@ -178,6 +214,26 @@ mod tests {
         let last = account.charge(&proc, leader, Some(in_the_end), true).unwrap();
         assert_eq!(first.minor + last.minor, in_the_end.minor);
         input.write_all(b"end\n").unwrap();
+        shell.wait().unwrap();
+    }
+
+    #[test]
+    fn children_that_end_while_they_are_read_are_counted_once() {
+        let proc = Proc::open().unwrap();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "n=0; while [ $n -lt 400 ]; do /bin/true & /bin/true & wait; n=$((n+1)); done; read line"]);
+        let mut shell = shell.stdin(Stdio::piped()).spawn().unwrap();
+        let leader = shell.id();
+        let mut last = 0;
+        for _ in 0..20_000 {
+            if let LivingFaults::Known(faults) = LivingFaults::of(&proc, leader) {
+                let ended = proc.stat(leader).unwrap();
+                // What is living now will be in the leader's own count, so no reading is more than the next one.
+                assert!(faults.minor >= last, "{} after {last}", faults.minor);
+                last = faults.minor.max(ended.minor);
+            }
+        }
+        shell.kill().unwrap();
         shell.wait().unwrap();
     }
 
