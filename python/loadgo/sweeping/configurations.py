@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from loadgo.stats.resample import Interval
+from loadgo.stats.interval import Interval
 from loadgo.stats.student import student_reach
 from loadgo.sweeping.columns import INTERVAL_FIGURES, interval_columns
 from loadgo.sweeping.grid import Grid

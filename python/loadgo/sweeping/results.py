@@ -11,7 +11,7 @@ import polars as pl
 
 from loadgo.documents.result import Result
 from loadgo.errors import BadRun
-from loadgo.stats.resample import Interval
+from loadgo.stats.interval import Interval
 from loadgo.sweeping.folder import POINTS_FOLDER
 
 

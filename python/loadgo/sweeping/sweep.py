@@ -194,7 +194,7 @@ class _Counter:
 
     def add(self, task: BatchTask) -> None:
         """Counts the points of a task."""
-        self._points += len(task.points)
+        self._points += task.point_count
         self._report()
 
     def _report(self) -> None:
