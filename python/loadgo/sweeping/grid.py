@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, prod
@@ -70,6 +70,11 @@ class Grid:
     def batch_count(self) -> int:
         """Number of batches."""
         return ceil(self.point_count / self.batch_points)
+
+    def points_in(self, batches: Iterable[int]) -> int:
+        """Number of points in these batches."""
+        count, batch_points = self.point_count, self.batch_points
+        return sum(min(batch_points, count - batch * batch_points) for batch in batches)
 
     def points(self, batch: int) -> Iterator[Point]:
         """The points of a batch. Seeds change first, then users, settings, and machines."""

@@ -57,9 +57,9 @@ class BatchTask:
     """The code that made the task: other code may compute other figures."""
 
     @property
-    def points(self) -> Iterator[Point]:
+    def points(self) -> tuple[Point, ...]:
         """The points, in their order."""
-        return (point for seed_run in self.seed_runs for point in seed_run.points())
+        return tuple(point for seed_run in self.seed_runs for point in seed_run.points())
 
     @property
     def point_count(self) -> int:
