@@ -174,6 +174,9 @@ def _interrupts_masked() -> Iterator[None]:
 
 def _begin_worker(lifeline: Connection, folder: str) -> None:
     """Prepares a worker: its temporary files go into `folder`, and it ends with the process that started it."""
+    # There is a worker for each processor, so Polars needs no threads of its own: to wait for them takes longer than
+    # to write a file of points.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     tempfile.tempdir = folder
     threading.Thread(target=_end_with_starter, args=(lifeline, folder), daemon=True).start()
 
