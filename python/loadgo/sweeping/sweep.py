@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from loadgo.distribution.choice import check_workers, open_workers
 from loadgo.distribution.tasks import WorkersEnded, run_tasks
@@ -29,9 +29,7 @@ from loadgo.sweeping.folder import (
 from loadgo.sweeping.grid import Grid
 from loadgo.sweeping.grid_file import grid_of, read_grid
 from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
-
-if TYPE_CHECKING:
-    from loadgo.sweeping.results import Sweep
+from loadgo.sweeping.results import Sweep
 
 ReportProgress = Callable[[dict[str, Any]], None]
 _MOST_WAITING_BATCHES = 8
