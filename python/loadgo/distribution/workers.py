@@ -65,7 +65,7 @@ class LocalProcesses:
 
     def submit(self, compute: Callable[[_Task], _Answer], task: _Task) -> Future[_Answer]:
         """Gives a task to a worker. Raises `BrokenExecutor` if the workers have ended."""
-        with interrupts_held_back(), interrupts_blocked():
+        with interrupts_held_back(), _interrupts_masked():
             return self._pool.submit(compute, task)
 
     def restart(self) -> bool:
@@ -80,6 +80,8 @@ class LocalProcesses:
 
     def _start(self) -> None:
         """Starts the pool. Its processes read the lifeline, whose other end only this process has."""
+        # It unblocks interrupts in the thread that starts it, so it is started before a submission masks them.
+        resource_tracker.ensure_running()
         self._folder = tempfile.TemporaryDirectory(prefix="loadgo-workers-", ignore_cleanup_errors=True)
         lifeline_end, self._lifeline = self._context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
@@ -156,6 +158,13 @@ def interrupts_blocked() -> Iterator[None]:
     """Processes that start in this context never receive an interrupt: Ctrl-C at a terminal reaches all of them."""
     # The tracker unblocks interrupts in the thread that starts it, so it is started first.
     resource_tracker.ensure_running()
+    with _interrupts_masked():
+        yield
+
+
+@contextmanager
+def _interrupts_masked() -> Iterator[None]:
+    """Blocks interrupts in this thread, and in processes that it starts. The tracker of resources must run."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -165,6 +174,9 @@ def interrupts_blocked() -> Iterator[None]:
 
 def _begin_worker(lifeline: Connection, folder: str) -> None:
     """Prepares a worker: its temporary files go into `folder`, and it ends with the process that started it."""
+    # There is a worker for each processor, so Polars needs no threads of its own: to wait for them takes longer than
+    # to write a file of points.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     tempfile.tempdir = folder
     threading.Thread(target=_end_with_starter, args=(lifeline, folder), daemon=True).start()
 

@@ -19,8 +19,8 @@ from loadgo.sizing.report.json_keys import JSON_KEYS
 from loadgo.sizing.search.results import Capacity
 from loadgo.sweeping.folder import read_identity, read_part
 from loadgo.sweeping.merge import grid_of_identity
+from loadgo.sweeping.result_of_folder import sweep_of
 from loadgo.sweeping.results import Sweep
-from loadgo.sweeping.sweep import sweep_of
 
 MOST_EXPERIMENT_BYTES = 64_000_000
 """Largest `experiment.json` that is read."""

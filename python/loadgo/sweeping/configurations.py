@@ -6,16 +6,18 @@ Sums are rounded once, at their end (`math.fsum`). So a figure does not depend o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from loadgo.stats.resample import Interval
+from loadgo.stats.interval import Interval
 from loadgo.stats.student import student_reach
 from loadgo.sweeping.columns import INTERVAL_FIGURES, interval_columns
 from loadgo.sweeping.grid import Grid
-from loadgo.sweeping.results import Configuration, SweepFigure
+from loadgo.sweeping.results import Configuration, SweepFigure, point_files
 
 _SHOWN_PROBLEMS = 5
 """Largest number of different reasons that a result lists."""
@@ -24,10 +26,8 @@ POINTS_IN_MEMORY = 25_000
 _FIGURES = (*INTERVAL_FIGURES, "errors")
 
 
-def configurations_of(points: pl.LazyFrame, grid: Grid) -> tuple[Configuration, ...]:
-    """The configurations of the points that are done, in the grid's order."""
-    if "machine" not in points.collect_schema():
-        return ()
+def configurations_of(portions: Iterable[pl.LazyFrame], grid: Grid) -> tuple[Configuration, ...]:
+    """The configurations of points, in the grid's order. No configuration is in two portions."""
     keys = ["machine", *(f"set {key}" for key in grid.settings), "users"]
     aggregates = [pl.col("point").min(), pl.len().alias("points"), pl.col("problem").count().alias("problems")]
     aggregates += [pl.col(name).drop_nulls() for name in _FIGURES]
@@ -35,26 +35,29 @@ def configurations_of(points: pl.LazyFrame, grid: Grid) -> tuple[Configuration, 
     aggregates += [pl.col(column).max() for name in INTERVAL_FIGURES for column in interval_columns(name)]
     return tuple(
         _configuration(row, grid)
-        for some_points in _in_portions(points, grid)
+        for some_points in portions
         for row in some_points.group_by(keys).agg(aggregates).sort("point").collect().iter_rows(named=True)
     )
 
 
-def _in_portions(points: pl.LazyFrame, grid: Grid) -> Iterator[pl.LazyFrame]:
-    """The points in their order, in portions of whole configurations."""
-    seeds = len(grid.seeds)
+def portions_of(folder: Path, grid: Grid) -> Iterator[pl.LazyFrame]:
+    """The points of a folder that are done, in their order, in portions of whole configurations.
+
+    A portion reads the files of its own batches alone: to open all for each takes longer than to read them.
+    """
+    files = {int(path.stem): path for path in point_files(folder)}
+    seeds, count, batch_points = len(grid.seeds), grid.point_count, grid.batch_points
     portion = seeds * max(POINTS_IN_MEMORY // seeds, 1)
-    if grid.point_count <= portion:
-        yield points
-        return
-    for first in range(0, grid.point_count, portion):
-        yield points.filter(pl.col("point").is_between(first, first + portion, closed="left"))
+    for first in range(0, count, portion):
+        end = min(first + portion, count)
+        batches = range(first // batch_points, ceil(end / batch_points))
+        own_files = [files[batch] for batch in batches if batch in files]
+        if own_files:
+            yield pl.scan_parquet(own_files, glob=False).filter(pl.col("point").is_between(first, end, closed="left"))
 
 
 def problems_of(points: pl.LazyFrame) -> tuple[str, ...]:
     """The first reasons why points could not be computed, each once."""
-    if "problem" not in points.collect_schema():
-        return ()
     reasons = points.filter(pl.col("problem").is_not_null()).select(pl.col("problem")).unique(maintain_order=True)
     return tuple(reasons.head(_SHOWN_PROBLEMS).collect().to_series())
 

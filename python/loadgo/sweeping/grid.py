@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import ceil, prod
@@ -71,15 +71,27 @@ class Grid:
         """Number of batches."""
         return ceil(self.point_count / self.batch_points)
 
+    def points_in(self, batches: Iterable[int]) -> int:
+        """Number of points in these batches."""
+        count, batch_points = self.point_count, self.batch_points
+        return sum(min(batch_points, count - batch * batch_points) for batch in batches)
+
     def points(self, batch: int) -> Iterator[Point]:
         """The points of a batch. Seeds change first, then users, settings, and machines."""
-        first = batch * self.batch_points
+        return (point for seed_run in self.seed_runs(batch) for point in seed_run.points())
+
+    def seed_runs(self, batch: int) -> Iterator[SeedRun]:
+        """The points of a batch, those that follow each other with one configuration together."""
+        index = batch * self.batch_points
+        end = min(index + self.batch_points, self.point_count)
         variant_count = prod(len(values) for values in self.settings.values())
-        for index in range(first, min(first + self.batch_points, self.point_count)):
-            rest, seed = divmod(index, len(self.seeds))
-            rest, users = divmod(rest, len(self.users))
+        while index < end:
+            configuration, seed = divmod(index, len(self.seeds))
+            rest, users = divmod(configuration, len(self.users))
             machine, variant = divmod(rest, variant_count)
-            yield Point(index, machine, variant, self.users[users], self.seeds[seed])
+            seeds = self.seeds[seed : seed + end - index]
+            yield SeedRun(index, machine, variant, self.users[users], seeds)
+            index += len(seeds)
 
 
 @dataclass(frozen=True)
@@ -93,3 +105,20 @@ class Point:
     """The index of the settings in the grid's variants."""
     users: int | None
     seed: int
+
+
+@dataclass(frozen=True)
+class SeedRun:
+    """Points that follow each other and differ in their seeds alone. Tasks have these: points take longer to send."""
+
+    first: int
+    """The index of the first point."""
+    machine: int
+    variant: int
+    users: int | None
+    seeds: tuple[int, ...]
+
+    def points(self) -> Iterator[Point]:
+        """The points, each with its seed."""
+        for index, seed in enumerate(self.seeds, self.first):
+            yield Point(index, self.machine, self.variant, self.users, seed)

@@ -23,8 +23,8 @@ from loadgo.sweeping.folder import (
 )
 from loadgo.sweeping.grid import Grid
 from loadgo.sweeping.plan import differing_keys
+from loadgo.sweeping.result_of_folder import sweep_of
 from loadgo.sweeping.results import Sweep
-from loadgo.sweeping.sweep import points_in, sweep_of
 
 DEFAULT_FOLDER = "merged.sweep"
 _MOST_NAMED_PARTS = 20
@@ -125,7 +125,7 @@ def _incomplete(folders: Sequence[_PartFolder], grid: Grid) -> list[str]:
         batches = folder.part.batches(grid.batch_count)
         done = done_batches(folder.path, batches)
         if len(done) < len(batches):
-            points = f"{points_in(grid, done):,} of {points_in(grid, batches):,} simulations"
+            points = f"{grid.points_in(done):,} of {grid.points_in(batches):,} simulations"
             problems.append(f"{folder.path}, part {folder.part}, has {points}: run that part again, and it goes on")
     return problems
 

@@ -21,7 +21,7 @@ from loadgo.running.machines import find, parse_machine_file
 from loadgo.running.prepared import PreparedRun, RunSettings, prepare_run
 from loadgo.running.run import load_options, passes_of_users
 from loadgo.running.simulation import DEFAULT_UNTIL
-from loadgo.sweeping.grid import Grid, Point
+from loadgo.sweeping.grid import Grid, Point, SeedRun
 
 SWEEP_FORMAT = 1
 """The number of the format of a sweep's folder."""
@@ -51,14 +51,26 @@ class BatchTask:
     """The load of a run with a script, except for users and seed."""
     machines: Mapping[tuple[int, int], MachineUnderTest]
     """The machine of each pair of machine and variant that the points have."""
-    points: tuple[Point, ...]
+    seed_runs: tuple[SeedRun, ...]
+    """The points."""
     code: CodeIdentity
     """The code that made the task: other code may compute other figures."""
 
     @property
+    def points(self) -> tuple[Point, ...]:
+        """The points, in their order."""
+        return tuple(point for seed_run in self.seed_runs for point in seed_run.points())
+
+    @property
+    def point_count(self) -> int:
+        """Number of points."""
+        return sum(len(seed_run.seeds) for seed_run in self.seed_runs)
+
+    @property
     def name(self) -> str:
         """The simulations of the batch in words."""
-        first, last = self.points[0].index, self.points[-1].index
+        first = self.seed_runs[0].first
+        last = first + self.point_count - 1
         return f"simulation {first}" if first == last else f"simulations {first} to {last}"
 
 
@@ -76,10 +88,10 @@ class SweepPlan:
 
     def task(self, batch: int) -> BatchTask:
         """The task of a batch."""
-        points = tuple(self.grid.points(batch))
-        pairs = dict.fromkeys((point.machine, point.variant) for point in points)
+        seed_runs = tuple(self.grid.seed_runs(batch))
+        pairs = dict.fromkeys((seed_run.machine, seed_run.variant) for seed_run in seed_runs)
         machines = {(machine, variant): self.machines[machine][variant] for machine, variant in pairs}
-        return BatchTask(batch, self.script, self.until, self.load, machines, points, own_code())
+        return BatchTask(batch, self.script, self.until, self.load, machines, seed_runs, own_code())
 
     def tasks(self, batches: Iterable[int]) -> Iterator[BatchTask]:
         """The tasks of these batches, each made when it is needed."""

@@ -18,10 +18,10 @@ from loadgo.distribution.own_code import check_code
 from loadgo.errors import Refused, RunTrouble
 from loadgo.records.machine_file import parsed_machine
 from loadgo.running.prepared import run_machine
-from loadgo.running.simulation import SimulatedFigure, Simulation, sweep
+from loadgo.running.simulation import known_figure, raw_sweep
 from loadgo.sweeping.columns import INTERVAL_FIGURES, columns_of, interval_columns
-from loadgo.sweeping.grid import Point
-from loadgo.sweeping.plan import BatchTask, MachineUnderTest
+from loadgo.sweeping.grid import Point, SeedRun
+from loadgo.sweeping.plan import BatchTask
 
 RUN_BATCH_POINTS = 1000
 """Most points of one call of the simulator, since their reports are in memory together."""
@@ -36,63 +36,76 @@ def compute_batch(task: BatchTask) -> bytes:
     """
     check_code(task.code)
     figures = _own_load_figures(task) if task.script is None else _script_figures(task, task.script)
-    rows = [
-        _identity(task.machines[point.machine, point.variant], point) | row
-        for point, row in zip(task.points, figures, strict=True)
-    ]
-    first = task.machines[task.points[0].machine, task.points[0].variant]
+    first = task.machines[task.seed_runs[0].machine, task.seed_runs[0].variant]
+    schema, columns = columns_of(first.settings), _identity_columns(task)
+    columns |= {name: [row.get(name) for row in figures] for name in schema if name not in columns}
     content = BytesIO()
-    pl.DataFrame(rows, schema=columns_of(first.settings)).write_parquet(content, compression="zstd")
+    pl.DataFrame(columns, schema=schema).write_parquet(content, compression="zstd")
     return content.getvalue()
 
 
-def _identity(machine: MachineUnderTest, point: Point) -> Row:
-    settings = {f"set {key}": value for key, value in machine.settings.items()}
-    return {"point": point.index, "machine": machine.name, **settings, "users": point.users, "seed": point.seed}
+def _identity_columns(task: BatchTask) -> dict[str, list[Any]]:
+    """The columns that say which simulation each point is."""
+    rows = [
+        (task.machines[seed_run.machine, seed_run.variant], seed_run.users)
+        for seed_run in task.seed_runs
+        for _ in seed_run.seeds
+    ]
+    keys = rows[0][0].settings
+    return {
+        "point": list(range(task.seed_runs[0].first, task.seed_runs[0].first + len(rows))),
+        "machine": [machine.name for machine, _ in rows],
+        **{f"set {key}": [machine.settings[key] for machine, _ in rows] for key in keys},
+        "users": [users for _, users in rows],
+        "seed": [seed for seed_run in task.seed_runs for seed in seed_run.seeds],
+    }
 
 
 def _own_load_figures(task: BatchTask) -> list[Row]:
     """The figures of machines under their own load, many in one call of the simulator."""
     rows: list[Row] = []
-    for first in range(0, len(task.points), RUN_BATCH_POINTS):
-        pairs = [_text_and_seed(task, point) for point in task.points[first : first + RUN_BATCH_POINTS]]
+    all_pairs = [(_text(task, seed_run), seed) for seed_run in task.seed_runs for seed in seed_run.seeds]
+    for first in range(0, len(all_pairs), RUN_BATCH_POINTS):
+        pairs = all_pairs[first : first + RUN_BATCH_POINTS]
         try:
-            rows += map(_simulation_row, sweep(pairs, until=task.until, threads=1))
+            rows += map(_simulation_row, raw_sweep(pairs, task.until, 1))
         except Refused:
             rows += [_simulated_alone(pair, task.until) for pair in pairs]
     return rows
 
 
-def _text_and_seed(task: BatchTask, point: Point) -> tuple[str, int]:
-    text = task.machines[point.machine, point.variant].text
-    return (text if point.users is None else text_with_users(text, point.users)), point.seed
+def _text(task: BatchTask, seed_run: SeedRun) -> str:
+    text = task.machines[seed_run.machine, seed_run.variant].text
+    return text if seed_run.users is None else text_with_users(text, seed_run.users)
 
 
 def _simulated_alone(pair: tuple[str, int], until: str) -> Row:
     try:
-        return _simulation_row(sweep([pair], until=until, threads=1)[0])
+        return _simulation_row(raw_sweep([pair], until, 1)[0])
     except Refused as refusal:
         return {"problem": str(refusal)}
 
 
-def _simulation_row(simulation: Simulation) -> Row:
-    responses = simulation.all
-    figures = {name: getattr(responses, name) for name in INTERVAL_FIGURES if name != "busy"}
-    busy = next((station.utilisation for station in simulation.stations if station.name == "processors"), None)
-    row: Row = {"interactions": simulation.interactions, "virtual_s": simulation.simulated_s}
-    for name, figure in (figures | {"busy": busy}).items():
-        row |= _ends(name, figure)
+_COLUMN_NAMES = tuple((name, *interval_columns(name)) for name in INTERVAL_FIGURES)
+
+
+def _simulation_row(raw_figures: Mapping[str, Any]) -> Row:
+    """The figures of a simulation by column. A figure that it does not have is left out."""
+    responses = raw_figures["all"]
+    busy = next(
+        (station["utilisation"] for station in raw_figures["stations"] if station["name"] == "processors"), None
+    )
+    row: Row = {"interactions": raw_figures["interactions"], "virtual_s": raw_figures["simulated_s"]}
+    results = (responses["throughput"], responses["mean"], *responses["quantiles"], busy)
+    for (name, low, high), result in zip(_COLUMN_NAMES, results, strict=True):
+        known = None if result is None else known_figure(result)
+        if known is None:
+            continue
+        value, half_width = known
+        row[name] = value
+        if half_width is not None:
+            row[low], row[high] = max(value - half_width, 0.0), value + half_width
     return row
-
-
-def _ends(name: str, figure: SimulatedFigure | None) -> Row:
-    if figure is None or figure.value is None:
-        return {}
-    half = figure.half_width
-    if half is None:
-        return {name: figure.value}
-    low, high = interval_columns(name)
-    return {name: figure.value, low: max(figure.value - half, 0.0), high: figure.value + half}
 
 
 @lru_cache(maxsize=64)

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from loadgo.documents.result import Result
 from loadgo.errors import BadRun
-from loadgo.stats.resample import Interval
+from loadgo.stats.interval import Interval
 from loadgo.sweeping.folder import POINTS_FOLDER
+
+# Not at run time: `loadgo.sweep` starts its workers before Polars is imported.
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,8 @@ class Sweep(Result, presented_by="loadgo.sweeping.presentation:presentation"):
 
 def scan_points(folder: Path) -> pl.LazyFrame:
     """The points of a sweep's folder that are done, in order. They are read when they are needed."""
+    import polars as pl
+
     files = point_files(folder)
     return pl.scan_parquet(files, glob=False) if files else pl.LazyFrame(schema={"point": pl.UInt32()})
 
@@ -115,6 +120,8 @@ def point_files(folder: Path) -> list[Path]:
 @contextmanager
 def damage_named(folder: Path) -> Iterator[None]:
     """Turns the error of a file of points that cannot be read into `BadRun`, which names the file."""
+    import polars as pl
+
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:

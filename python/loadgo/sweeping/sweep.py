@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,26 +15,21 @@ from typing import Any, Self
 from loadgo.distribution.choice import check_workers, open_workers
 from loadgo.distribution.tasks import WorkersEnded, run_tasks
 from loadgo.errors import BadArgument, Refused
-from loadgo.notation.figures import counted
 from loadgo.running.folders import check_out
 from loadgo.running.stopping import catch_stop_signals
-from loadgo.sweeping.configurations import configurations_of, problems_of
 from loadgo.sweeping.folder import (
     SweepPart,
     done_batches,
     keep_batch,
     open_folder,
     parse_part,
-    read_identity,
     remove_half_files,
     work_in,
 )
 from loadgo.sweeping.grid import Grid
 from loadgo.sweeping.grid_file import grid_of, read_grid
 from loadgo.sweeping.plan import BatchTask, SweepPlan, plan_sweep
-from loadgo.sweeping.points import compute_batch
-from loadgo.sweeping.results import Sweep, damage_named, scan_points
-from loadgo.sweeping.words import answer
+from loadgo.sweeping.results import Sweep
 
 ReportProgress = Callable[[dict[str, Any]], None]
 _MOST_WAITING_BATCHES = 8
@@ -92,6 +88,8 @@ def sweep(
         open_folder(folder, plan.identity, chosen_part)
         remove_half_files(folder)
         repeated = _compute_missing(plan, folder, chosen_part, _Crew(workers, executor, progress), stop)
+    from loadgo.sweeping.result_of_folder import sweep_of
+
     return sweep_of(folder, plan.grid, chosen_part, repeated=repeated, stop=stop)
 
 
@@ -118,54 +116,9 @@ def _compute_missing(plan: SweepPlan, folder: Path, part: SweepPart, crew: _Crew
         BatchWriter(folder, counter.add) as writer,
     ):
         try:
-            return run_tasks(plan.tasks(missing), compute_batch, workers, writer.keep, stop)
+            return run_tasks(plan.tasks(missing), _computed, workers, writer.keep, stop)
         except WorkersEnded as error:
             raise Refused(f"{error}; the results so far are kept, and the same call goes on") from error
-
-
-def sweep_of(
-    folder: Path,
-    grid: Grid,
-    part: SweepPart,
-    *,
-    repeated: int = 0,
-    stop: threading.Event | None = None,
-) -> Sweep:
-    """The result of the points that are done in a folder."""
-    batches = part.batches(grid.batch_count)
-    points = scan_points(folder)
-    with damage_named(folder):
-        configurations, problems = configurations_of(points, grid), problems_of(points)
-    expected = points_in(grid, batches)
-    done = points_in(grid, done_batches(folder, batches))
-    sweep_without_words = Sweep(
-        folder=folder,
-        title=grid.title,
-        script=grid.script,
-        measure=grid.measure,
-        part="" if part.count == 1 else str(part),
-        points_expected=expected,
-        points=done,
-        configurations=configurations,
-        problems=problems,
-        repeated=repeated,
-        stopped=stop is not None and stop.is_set() and done < expected,
-        fit_warnings=tuple(read_identity(folder).get("fit_warnings", ())),
-        conditions=_conditions(grid),
-    )
-    return replace(sweep_without_words, in_words=answer(sweep_without_words))
-
-
-def _conditions(grid: Grid) -> str:
-    """The seeds and the length of each simulation of a grid, in words."""
-    length = [f"{name} {value}" for name, value in grid.load.items()]
-    phase = [] if grid.script is None else ["figures of the steady phase"]
-    return ", ".join([f"{counted(len(grid.seeds), 'seed')} each", *length, *phase])
-
-
-def points_in(grid: Grid, batches: Iterable[int]) -> int:
-    """Number of points in these batches."""
-    return sum(min(grid.batch_points, grid.point_count - batch * grid.batch_points) for batch in batches)
 
 
 def _default_folder(grid: str | Path | Mapping[str, Any], part: SweepPart) -> Path:
@@ -183,18 +136,26 @@ def _as_many_as(missing: list[int], workers: int | str | None, executor: Executo
     return min(processor_count() if workers is None else int(workers), len(missing))
 
 
+def _computed(task: BatchTask) -> bytes:
+    """The file of a batch, computed in a worker."""
+    # Here and not above: workers start before this process imports Polars, and import it at the same time.
+    from loadgo.sweeping.points import compute_batch
+
+    return compute_batch(task)
+
+
 class _Counter:
     """The number of points that are done, and the report of it."""
 
     def __init__(self, grid: Grid, batches: range, done: set[int], progress: ReportProgress | None) -> None:
         self._progress = progress
-        self._before = self._points = points_in(grid, done)
-        self._expected = points_in(grid, batches)
+        self._before = self._points = grid.points_in(done)
+        self._expected = grid.points_in(batches)
         self._report()
 
     def add(self, task: BatchTask) -> None:
         """Counts the points of a task."""
-        self._points += len(task.points)
+        self._points += task.point_count
         self._report()
 
     def _report(self) -> None:
@@ -210,6 +171,8 @@ class BatchWriter:
         self._folder, self._written = folder, written
         self._thread = ThreadPoolExecutor(1, "loadgo-batches")
         self._under_way: deque[tuple[BatchTask, Future[None]]] = deque()
+        # What the result needs takes a while to import: meanwhile the workers start.
+        self._thread.submit(import_module, "loadgo.sweeping.result_of_folder")
 
     def __enter__(self) -> Self:
         return self

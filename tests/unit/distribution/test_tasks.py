@@ -56,6 +56,16 @@ def test_each_task_is_answered_once_by_processes(processes: LocalProcesses, tmp_
     wait_until(lambda: not any(map(is_alive, workers)))
 
 
+def test_a_worker_has_one_thread_of_polars_unless_the_caller_has_named_a_number(
+    processes: LocalProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert processes.submit(os.getenv, "POLARS_MAX_THREADS").result() == "1"
+    processes.end()
+    monkeypatch.setenv("POLARS_MAX_THREADS", "3")
+    processes.restart()
+    assert processes.submit(os.getenv, "POLARS_MAX_THREADS").result() == "3"
+
+
 def test_a_killed_workers_tasks_are_done_again(processes: LocalProcesses, tmp_path: Path) -> None:
     errands = [Errand(number, tmp_path, deadly=2 if number == 5 else 0) for number in range(12)]
     kept, repeated = answers(processes, errands)

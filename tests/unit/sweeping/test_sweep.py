@@ -17,7 +17,7 @@ import pytest
 from loadgo.errors import BadArgument, BadRun, Mistake, Refused
 from loadgo.sweeping import configurations
 from loadgo.sweeping.columns import columns_of
-from loadgo.sweeping.configurations import configurations_of
+from loadgo.sweeping.configurations import configurations_of, portions_of
 from loadgo.sweeping.folder import work_in
 from loadgo.sweeping.grid_file import read_grid
 from loadgo.sweeping.plan import plan_sweep
@@ -156,10 +156,11 @@ def test_a_folder_of_another_sweep_is_refused_with_what_differs(swept_folder: Pa
 def test_a_worker_with_another_version_or_other_code_is_refused(swept_folder: Path) -> None:
     task = plan_sweep(read_grid(swept_folder / "grid.toml")).task(0)
     assert compute_batch(task) == (swept_folder / "whole" / "points" / "00000.parquet").read_bytes()
+    other_files = replace(task.code, file_state="of other files")
     with pytest.raises(Refused, match=r"a worker has loadgo .*, and the task is of loadgo 0\.0\.9: install the same"):
-        compute_batch(replace(task, code=replace(task.code, version="0.0.9")))
+        compute_batch(replace(task, code=replace(other_files, version="0.0.9")))
     with pytest.raises(Refused, match=r"has other code than this one, or another version of Polars or NumPy"):
-        compute_batch(replace(task, code=replace(task.code, code_hash="0" * 64)))
+        compute_batch(replace(task, code=replace(other_files, code_hash="0" * 64)))
 
 
 def test_a_measure_that_no_point_has_is_answered_with_the_remedy(swept_folder: Path, tmp_path: Path) -> None:
@@ -288,7 +289,7 @@ def test_figures_do_not_depend_on_the_order_in_which_points_are_read(tmp_path: P
     rows = [{"point": seed, "machine": "m", "users": 5, "mean_s": random.exponential()} for seed in range(1000)]
     orders = [rows, rows[::-1], [rows[index] for index in random.permutation(1000)]]
     frames = [pl.LazyFrame(order, schema=columns_of(()), strict=False) for order in orders]
-    first, *others = [configurations_of(frame, grid) for frame in frames]
+    first, *others = [configurations_of([frame], grid) for frame in frames]
     assert all(other == first for other in others)
 
 
@@ -296,9 +297,10 @@ def test_figures_are_the_same_by_portions_of_points(
     swept_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid = read_grid(swept_folder / "grid.toml")
-    whole = configurations_of(scan_points(swept_folder / "whole"), grid)
+    whole = configurations_of(portions_of(swept_folder / "whole", grid), grid)
     monkeypatch.setattr(configurations, "POINTS_IN_MEMORY", 9)
-    assert configurations_of(scan_points(swept_folder / "whole"), grid) == whole
+    assert len(list(portions_of(swept_folder / "whole", grid))) > 1
+    assert configurations_of(portions_of(swept_folder / "whole", grid), grid) == whole
     assert len(whole) == 6
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,8 @@ def test_mistakes_end_in_words_with_their_place(tmp_path: Path) -> None:
     assert beyond.stderr.strip() == "loadgo: --part 4/3: write it as 3/40, from 1/40 to 40/40"
     nobody = typed(tmp_path, "sweep", "grid.toml", "--workers", "0", status=2)
     assert "--workers 0: write a number of processes from 1" in nobody.stderr
+
+
+def test_a_sweep_starts_its_workers_before_it_imports_polars() -> None:
+    program = "import sys, loadgo.sweeping.sweep; print(*{'polars', 'numpy'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).split() == []
