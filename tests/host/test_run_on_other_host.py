@@ -145,6 +145,8 @@ def test_a_slow_network_is_in_the_response_and_not_in_what_the_shell_measures(fa
     far.loadgo("run", *options("--passes", "4", script="timed.toml"), "--out", "kept", status=1)
     (reason,) = loadgo.tables(far.folder / "kept").lost["reason"].cast(pl.String)
     assert "ms only, over a slow network" in reason
+    unknown, *_ = far.run_toml()["usage"]["notes"]
+    assert unknown.startswith(f"what each interaction used on {FAR} is not known: its clock is known to ")
     network = summarize(loadgo.tables(far.folder / "kept"), phases="all").network
     assert network is not None
     assert network.network_ns >= 0.3e9, "a line and its prompt are one round trip"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,15 @@ NETWORK = (
     *("failover", "net_failover", "virtio_net"),
 )
 """The modules of the machine's network, in the order in which they need each other."""
+BAD_NETWORK = ("sch_netem", "sch_ingress", "cls_matchall", "act_mirred", "ifb")
+"""The modules with which that kernel delays and loses packets of both directions."""
 PROGRAMS = (
     *(
         "bash",
         "cat",
         "chmod",
         "dash",
+        "date",
         "grep",
         "ls",
         "mkdir",
@@ -38,7 +42,7 @@ PROGRAMS = (
         "rmdir",
         "sleep",
     ),
-    *("touch", "tr", "uname", "ip"),
+    *("touch", "tr", "uname", "ip", "tc"),
 )
 _LONGEST_START_S = 240.0
 _INIT = """#!/bin/sh
@@ -69,6 +73,22 @@ my $options = "";
 syscall(313, fileno($file), $options, 0) == 0 or die "$ARGV[0]: $!";
 """
 
+# What comes in has no queue that netem could be: it is led through a device that has one.
+_BAD_NETWORK = """
+set -e
+ip link set ifb0 up
+tc qdisc add dev ifb0 root netem limit 100000 {back}
+tc qdisc add dev eth0 handle ffff: ingress
+tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0
+tc qdisc add dev eth0 root netem limit 100000 {out}
+"""
+_GOOD_NETWORK = """
+tc -s qdisc
+tc qdisc del dev eth0 root
+tc qdisc del dev eth0 ingress
+tc qdisc del dev ifb0 root
+"""
+
 
 @dataclass(frozen=True)
 class SecondHost:
@@ -79,10 +99,28 @@ class SecondHost:
     console: Path
     """All that the machine has printed."""
 
+    def typed(self, line: str) -> str:
+        """The output of a line in the account's shell there, which must succeed."""
+        words = ["ssh", "-F", str(self.config), "far", line]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+    @contextmanager
+    def bad_network(self, *, out: str, back: str, lost: list[int]) -> Iterator[None]:
+        """Lets that kernel treat the packets that it sends, and those that it gets, as these words of netem say.
+
+        At the end `lost` has how many packets of each direction were lost.
+        """
+        self.typed(_BAD_NETWORK.format(out=out, back=back))
+        try:
+            yield
+        finally:
+            told = self.typed(_GOOD_NETWORK)
+            lost += [int(count) for count in re.findall(r"netem.*\n.*dropped (\d+)", told)]
+
 
 def missing() -> str | None:
     """Why that kernel has no network here; None when it has."""
-    absent = [name for name in NETWORK if not (MODULES / f"{name}.ko").exists()]
+    absent = [name for name in (*NETWORK, *BAD_NETWORK) if not (MODULES / f"{name}.ko").exists()]
     if absent:
         return f"there is no {MODULES}/{absent[0]}.ko: scripts/setup dev brings it with Debian's kernel"
     absent = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -90,12 +128,15 @@ def missing() -> str | None:
 
 
 @contextmanager
-def second_host(folder: Path) -> Iterator[SecondHost]:
-    """An emulated host. Keys and the machine's files are laid into `folder`; it powers off with the context."""
+def second_host(folder: Path, programs: Mapping[str, Path] | None = None) -> Iterator[SecondHost]:
+    """An emulated host. Keys and the machine's files are laid into `folder`; it powers off with the context.
+
+    It has more `programs`, by where they are there.
+    """
     folder.mkdir()
     archive, console = folder / "initramfs", folder / "console"
     over_ssh(folder, "/bin/bash")  # lays keys and accounts
-    archive.write_bytes(_files(folder))
+    archive.write_bytes(_files(folder, programs or {}))
     port = free_port()
     network = [
         "-netdev",
@@ -134,18 +175,18 @@ def _wait_until_up(emulator: subprocess.Popen[bytes], console: Path, config: Pat
         time.sleep(LOOK_EVERY_S)
 
 
-def _files(folder: Path) -> bytes:
-    """The machine's first files."""
+def _files(folder: Path, more: Mapping[str, Path]) -> bytes:
+    """The machine's first files, with these programs more by where they are."""
     server = sshd()
     assert server is not None
     programs = {f"/bin/{name}": Path(shutil.which(name) or f"/bin/{name}").resolve() for name in PROGRAMS}
     programs["/bin/sh"] = programs.pop("/bin/dash")
-    programs["/usr/sbin/sshd"] = Path(server[-1])
+    programs |= {"/usr/sbin/sshd": Path(server[-1]), **more}
     unpacked = list(UNPACKED.glob("usr/lib/*-linux-*/*.so*"))
     libraries = {path for program in (*programs.values(), *unpacked) for path in libraries_of(program)}
     files = {path: Path(path) for path in sorted(libraries)} | programs
     files |= {f"/lib/x86_64-linux-gnu/{library.name}": library for library in unpacked}
-    files |= {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate(NETWORK)}
+    files |= {f"/modules/{at}-{name}.ko": MODULES / f"{name}.ko" for at, name in enumerate((*NETWORK, *BAD_NETWORK))}
     options = (folder / "sshd_config").read_text().replace(str(folder), "/etc")
     texts = {
         "/init": _INIT,

@@ -1,5 +1,6 @@
 """A run on another host, without one: what it refuses, and how records from there come onto the run's clock."""
 
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -88,6 +89,14 @@ def test_records_have_no_place_by_a_clock_that_is_not_known_well(recorded: Path)
     assert "meters" in tables.lost["what"].cast(pl.String).to_list()
     assert len(loadgo.tables(recorded / FAR_FOLDER).time) == len(before)
     assert tomllib.loads((recorded / "run.toml").read_text())["clock"]["bound_ns"] == 300_000_000
+
+
+def test_a_clock_that_is_not_known_well_is_the_reason_why_usage_is_not_known(recorded: Path) -> None:
+    path = recorded / "run.toml"
+    path.write_text(re.sub(r'^cpu = ".*"$', 'cpu = ""', path.read_text(), flags=re.MULTILINE))
+    completed(recorded, 300_000_000)
+    note, *_ = tomllib.loads(path.read_text())["usage"]["notes"]
+    assert note.startswith(f"what each interaction used on {FAR} is not known: its clock is known to 300 ms only")
 
 
 def test_meters_that_break_off_are_a_loss(recorded: Path) -> None:

@@ -26,6 +26,7 @@ from loadgo.records.run_file import read_run_file
 from loadgo.running.elsewhere.live_places import HostLoss
 from loadgo.running.elsewhere.metering import FarMeteringEnd
 from loadgo.running.elsewhere.run_folder import (
+    FOLLOWED_NONE,
     RunClock,
     bounds_of_users,
     charged_interactions,
@@ -169,13 +170,13 @@ def placed_host(
     reason = "; ".join(filter(None, (ended.failure, doubt)))
     missing = [f"the meters of {host.name} are incomplete: {reason}"] if reason else []
     rows = {name: _read(far_folder, name).clear() for name in (*METER_TABLES, "lost")}
-    counts: UsageCounts | None = None
+    counts: UsageCounts | str = doubt or FOLLOWED_NONE
     doubts: list[str] = []
     if clock is not None and ended.origin_ns is not None and not doubt:
         rows = placed_tables(far_folder, RunClock(clock, ended.origin_ns, origin_ns), run_length_ns(folder))
         bounds = bounds_of_users(run_toml, clock.bound_ns)
         charged = charged_interactions(interactions, sessions, rows["session_usage"], bounds, far)
-        interactions, counts = charged or (interactions, None)
+        interactions, counts = charged or (interactions, FOLLOWED_NONE)
         rows, doubts = rows_of_sure_commands(rows, interactions, bounds, host.name)
     rows = {name: _with_host(frame, host.name) for name, frame in rows.items()}
     # Rows of the host's users tell its loss already; lost meters of a host that was not lost are told here.

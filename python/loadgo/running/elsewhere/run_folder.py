@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
-_NOT_MEASURED = "what each interaction used on {host} is not measured: loadgo's agent there has followed no session"
+FOLLOWED_NONE = "loadgo's agent there has followed no session"
 _DROPPED = "kex_exchange_identification"
 """In what ssh prints if sshd closes the connection before its first word."""
 _ABOUT = (
@@ -49,10 +49,10 @@ def complete_run(
     missing = [f"the meters of {host} are incomplete: {reason}"] if reason else []
     notes = [*ended.notes, *ended.left_behind, *missing]
     try:
-        usage = None
+        usage: UsageCounts | str = doubt or FOLLOWED_NONE
         if clock is not None and ended.origin_ns is not None and not doubt:
             _place_tables(folder, RunClock(clock, ended.origin_ns, int(run_result["origin_ns"])))
-            usage = _charge_interactions(folder, clock.bound_ns)
+            usage = _charge_interactions(folder, clock.bound_ns) or FOLLOWED_NONE
             notes += _check_commands(folder, host, clock.bound_ns)
         for loss in missing:
             _add_loss(folder, loss)
@@ -318,7 +318,7 @@ def far_run_toml(far_folder: Path) -> dict[str, Any]:
 
 
 def _complete_run_toml(
-    folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str], usage: UsageCounts | None
+    folder: Path, host: Address, clock: FarClock | None, origin_ns: int, notes: list[str], usage: UsageCounts | str
 ) -> None:
     """Adds the agent's last description, the clocks and `notes` to `run.toml`."""
     run_toml = read_run_file(folder)
@@ -336,15 +336,20 @@ def _complete_run_toml(
 
 
 def usage_section(
-    own: dict[str, Any], far: dict[str, Any], host: Address, counts: UsageCounts | None
+    local_usage: dict[str, Any], far: dict[str, Any], host: Address, counts: UsageCounts | str
 ) -> dict[str, Any]:
-    """Says where usage comes from: from the agent, from this host if ssh led to it (`own`), or from nowhere."""
+    """Says where usage comes from: from the agent, from this host if ssh led to it (`local_usage`), or from nowhere.
+
+    `counts` tells how many interactions have a usage from the agent, or why none has.
+    """
     of_agent = far.get("usage", {})
-    if counts is None or not counts.all or counts.elsewhere == counts.all:
-        if own.get("cpu"):
-            return own
-        return {**own, "notes": [_NOT_MEASURED.format(host=host), *of_agent.get("notes", [])]}
-    return {**of_agent, "notes": [*of_agent.get("notes", []), *_usage_words(host, counts)]}
+    if not isinstance(counts, str) and counts.all > counts.elsewhere:
+        return {**of_agent, "notes": [*of_agent.get("notes", []), *_usage_words(host, counts)]}
+    if local_usage.get("cpu"):
+        return local_usage
+    reason = counts if isinstance(counts, str) else FOLLOWED_NONE
+    unknown = f"what each interaction used on {host} is not known: {reason}"
+    return {**local_usage, "notes": [unknown, *of_agent.get("notes", [])]}
 
 
 def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
