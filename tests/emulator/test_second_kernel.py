@@ -45,6 +45,7 @@ def test_every_kernel_program_is_taken(output: MachineOutput, tier: str) -> None
     refused = [row for row in have if "Absent" in row[1] and "the cheap meters leave it out" not in row[1]]
     assert have
     assert not refused
+    assert not [row for row in have if "not divided" in row[1]], "the clock's program was refused"
 
 
 @pytest.mark.parametrize("tier", TIERS)

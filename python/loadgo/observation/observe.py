@@ -176,10 +176,11 @@ def _observation(
 
 def _untyped(lines: Sequence[TypedCommand], commands: Sequence[ObservedCommand]) -> list[str]:
     """Sentences on lines for commands that nobody typed. They end no observation, which cannot be made again."""
-    known = {row.command for row in commands}
+    known = list(dict.fromkeys(row.command for row in commands))
+    frequent = in_words([as_code(name) for name in known[:_NAMED_COMMANDS]])
     return [
         f"No command is called {as_code(row.command)}, so the script does not type its line. The most frequent ones "
-        f"are {in_words([as_code(name) for name in list(dict.fromkeys(row.command for row in commands))[:_NAMED_COMMANDS]])}."
+        f"are {frequent}."
         for row in lines
         if row.command not in known
     ]
