@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.notation.figures import counted, number
-from loadgo.running.elsewhere.usage import BoundOfUser, Instants
+from loadgo.records.far_usage import BoundOfUser, Instants
 
 UNKNOWN_COMMAND = "(not known)"
 """The command of rows that may belong to several commands."""
