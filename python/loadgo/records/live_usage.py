@@ -112,6 +112,7 @@ class LiveUsage:
         found = [rows for host in hosts for rows in self._usage_there(host, run_toml)]
         for user in self._changed:
             del self._users[user].lines[:-_MOST_WAITING_LINES]
+        self._waiting |= self._changed
         self._changed.clear()
         return pl.concat(found) if found else _frame({})
 

@@ -60,6 +60,7 @@ class PageMessages:
     damage: str | None = None
     _feed: Feed = field(default_factory=Feed)
     _reach_ns: int = 0
+    _state: dict[str, object] = field(default_factory=dict)
     _hosts: list[dict[str, Any]] = field(default_factory=list)
     """The hosts as the page was told of them last."""
     _more: asyncio.Event = field(default_factory=asyncio.Event)
@@ -75,17 +76,9 @@ class PageMessages:
         )
         hosts = watched_hosts(self.following.conditions)
         changed = {} if hosts == self._hosts else {"hosts": hosts}
-        if new_messages or reach > self._reach_ns or self.following.ended or first or changed:
-            self._reach_ns, self._hosts = reach, hosts
-            conditions = self.following.conditions
-            lost = only_lost_host(conditions)
-            state = {
-                "title": title_of(conditions),
-                "reach_ns": reach,
-                "how": self.following.state_word,
-                "provisional": PROVISIONAL_KEY in conditions,
-                "lost_host": None if lost is None else vars(lost),
-            }
+        state = _state(self.following, reach)
+        if new_messages or state != self._state or self.following.ended or first or changed:
+            self._reach_ns, self._hosts, self._state = reach, hosts, state
             before = [message({**state, **self.settings, **changed, "ended": False})] if first else []
             last = state | ({} if first else changed) | {"ended": self.following.ended}
             self.messages += [*before, *new_messages, message(last)]
@@ -155,6 +148,18 @@ class PageMessages:
                 break
             joined.append(following_message)
         return joined
+
+
+def _state(following: Following, reach_ns: int) -> dict[str, object]:
+    """What the page is told of the run beside its rows."""
+    lost = only_lost_host(following.conditions)
+    return {
+        "title": title_of(following.conditions),
+        "reach_ns": reach_ns,
+        "how": following.state_word,
+        "provisional": PROVISIONAL_KEY in following.conditions,
+        "lost_host": None if lost is None else vars(lost),
+    }
 
 
 def serve(page: PageMessages, port: int, announce: Callable[[str], None], *, leaves: bool = False) -> None:
