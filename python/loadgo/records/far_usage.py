@@ -176,11 +176,37 @@ def charge(
         counts.not_followed += tally[_NOT_FOLLOWED]
         counts.cut_off += tally[CUT_OFF]
         counts.between += tally[BETWEEN]
-        charged.add(lines["place"].to_numpy().astype(np.int64), usage.columns)
+        charged.add(lines.places, usage.columns)
     return _with_usage(table, charged), counts
 
 
 KNOWN, _NOT_FOLLOWED, CUT_OFF, BETWEEN = range(4)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of one user, in the order in which they were sent."""
+
+    places: Instants
+    """The place of each in its table."""
+    sent_ns: Instants
+    ready_ns: Instants
+    """-1 for a line without an answer."""
+    think_ns: Instants
+    typing_ns: Instants
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def prompts_ns(self) -> Instants:
+        """When each prompt came."""
+        return self.sent_ns - self.think_ns - self.typing_ns
+
+    @property
+    def last_ready_ns(self) -> int | None:
+        """When the last line was answered; None if it was not."""
+        return int(self.ready_ns[-1]) if self.ready_ns[-1] >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -193,16 +219,14 @@ class Gaps:
     """The sendings."""
 
     @staticmethod
-    def of(lines: pl.DataFrame, prompt_ns: int, next_ns: int) -> Gaps:
+    def of(lines: Lines, prompt_ns: int, next_ns: int) -> Gaps:
         """The gaps of one user. The last one is from `prompt_ns` to `next_ns`."""
-        sent = lines["sent_ns"].to_numpy()
-        prompts = sent - lines["think_ns"].to_numpy() - lines["typing_ns"].to_numpy()
-        return Gaps(np.append(prompts, prompt_ns), np.append(sent, next_ns))
+        return Gaps(np.append(lines.prompts_ns, prompt_ns), np.append(lines.sent_ns, next_ns))
 
 
-def last_gap(lines: pl.DataFrame, ended_ns: int | None, outcome: str) -> tuple[int, int]:
+def last_gap(lines: Lines, ended_ns: int | None, outcome: str) -> tuple[int, int]:
     """The beginning and the end of a user's last gap. `ended_ns` is the end of the session; None if it has no row."""
-    sent, ready = int(lines["sent_ns"][-1]), lines["ready_ns"][-1]
+    sent, ready = int(lines.sent_ns[-1]), lines.last_ready_ns
     if ended_ns is None:
         return sent, sent
     if ready is None:
@@ -238,7 +262,7 @@ class LinesUsage:
 
 
 def usage_of_lines(
-    lines: pl.DataFrame,
+    lines: Lines,
     gaps: Gaps,
     rows: Readings,
     bound_ns: int,
@@ -275,7 +299,7 @@ def row_places(gaps: Gaps, rows: Readings, bound_ns: int) -> tuple[Instants, Ins
 
 
 def _usage(
-    lines: pl.DataFrame,
+    lines: Lines,
     gaps: Gaps,
     rows: Readings,
     bound_ns: int,
@@ -287,7 +311,7 @@ def _usage(
     is_known = why_not == KNOWN
     after, before = row_places(gaps, rows, bound_ns)
     is_of_line = (after >= 0) & (after < len(lines)) & (before <= after + 1)
-    typed = lines["typing_ns"].to_numpy() > 0
+    typed = lines.typing_ns > 0
     is_typing = is_of_line & (before <= after) & typed[np.clip(after, 0, len(lines) - 1)]
     is_own = is_of_line & ~is_typing
     columns = dict(zip(_COUNTS, _sums(after, rows, is_own, is_known).T, strict=True))
@@ -298,7 +322,7 @@ def _usage(
     typing = dict(zip(_COUNTS, _sums(after, rows, is_typing, is_known & typed).T, strict=True))
     columns["typing_cpu_ns"] = _added(typing["cpu_user_ns"], typing["cpu_system_ns"])
     columns |= {f"typing_{name}": typing[name] for name in _TYPED_COUNTS}
-    response = lines["ready_ns"].fill_null(-1).to_numpy() - lines["sent_ns"].to_numpy()
+    response = lines.ready_ns - lines.sent_ns
     excess = np.maximum(0, cpu - response * processors.count - 2 * processors.step_ns)
     columns["cpu_excess_ns"] = np.where((cpu < 0) | (response < 0), -1, excess)
     return LinesUsage(why_not, columns, ticks)
@@ -341,30 +365,35 @@ def _added(user: NDArray[np.int64], system: NDArray[np.int64]) -> NDArray[np.int
     return np.where((user < 0) | (system < 0), -1, user + system)
 
 
-def _lines_by_user(table: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
+def _lines_by_user(table: pl.DataFrame) -> list[tuple[int, Lines]]:
     """Each user's lines, in the order in which they were sent."""
-    instants = ("sent_ns", "ready_ns", "think_ns", "typing_ns")
-    lines = table.sort("sent_ns").with_columns(pl.col(name).cast(pl.Int64) for name in instants)
-    return [(int(key[0]), frame) for key, frame in lines.partition_by("user", as_dict=True).items()]
+    names = ("place", "sent_ns", "ready_ns", "think_ns", "typing_ns")
+    lines = table.sort("sent_ns").select("user", *(pl.col(name).cast(pl.Int64).fill_null(-1) for name in names))
+    columns = [lines[name].to_numpy() for name in names]
+    return [(user, Lines(*(column[rows] for column in columns))) for user, rows in _rows_by_user(lines["user"])]
 
 
 def readings_by_user(readings: pl.DataFrame) -> dict[int, Readings]:
     """The rows of each user in the table `session_usage`."""
     frame = readings.filter(pl.col("user").is_not_null()).sort("at_ns")
-    frame = frame.with_columns(pl.col("at_ns", "span_ns").cast(pl.Int64))
-    return {int(key[0]): _readings_of(rows) for key, rows in frame.partition_by("user", as_dict=True).items()}
+    ends, spans = (frame[name].cast(pl.Int64).to_numpy() for name in ("at_ns", "span_ns"))
+    counts = frame.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(-1) for name in _COUNTS).to_numpy()
+    ticks = frame.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(0) for name in _TICKS).to_numpy()
+    found = {}
+    for user, rows in _rows_by_user(frame["user"]):
+        first = rows[spans[rows] == 0][:1]
+        followed_ns = int(ends[first[0]]) if len(first) else NEVER_NS
+        is_counted = counts[first[0]] >= 0 if len(first) else np.zeros(len(_COUNTS), bool)
+        found[user] = Readings(ends[rows] - spans[rows], ends[rows], counts[rows], ticks[rows], followed_ns, is_counted)
+    return found
 
 
-def _readings_of(rows: pl.DataFrame) -> Readings:
-    ends = rows["at_ns"].to_numpy()
-    begins = ends - rows["span_ns"].to_numpy()
-    counts = rows.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(-1) for name in _COUNTS).to_numpy()
-    ticks = rows.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(0) for name in _TICKS).to_numpy()
-    first = rows.filter(pl.col("span_ns") == 0).head(1)
-    if first.is_empty():
-        return Readings(begins, ends, counts, ticks, NEVER_NS, np.zeros(len(_COUNTS), bool))
-    is_counted = first.select(pl.col(name).is_not_null() for name in _COUNTS).to_numpy()[0]
-    return Readings(begins, ends, counts, ticks, int(first["at_ns"][0]), is_counted)
+def _rows_by_user(users: pl.Series) -> list[tuple[int, NDArray[np.int64]]]:
+    """The rows of each user, in their order."""
+    names = users.to_numpy()
+    order = np.argsort(names, kind="stable")
+    known, begins = np.unique(names[order], return_index=True)
+    return list(zip(known.tolist(), np.split(order, begins[1:]), strict=True)) if len(known) else []
 
 
 def _ends(sessions: pl.DataFrame) -> list[tuple[int, int, str]]:

@@ -110,7 +110,8 @@ class Following:
         new_rows = dict(self.new_rows())
         usage = new_rows.pop(USAGE_TABLE, None)
         for name, rows in new_rows.items():
-            self._frames[name] = pl.concat([self._frames[name], rows]) if name in self._frames else rows
+            kept = [self._frames[name], rows] if name in self._frames else [rows]
+            self._frames[name] = pl.concat(kept, how="diagonal")  # at the end, rows of several hosts name theirs
         if self.ended:
             return self.all_tables()
         if usage is not None:

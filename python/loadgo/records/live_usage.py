@@ -22,6 +22,7 @@ from loadgo.records.far_usage import (
     NEVER_NS,
     FarProcessors,
     Gaps,
+    Lines,
     LinesUsage,
     Readings,
     SplitSoFar,
@@ -38,6 +39,9 @@ USAGE_TABLE = "usage"
 """The name of the table with the usage of interactions that were given before."""
 _MOST_WAITING_LINES = 100
 """Largest number of a user's lines that wait for readings. Of older ones the usage is not known until the end."""
+_Values = tuple[int, ...]
+"""The place of an interaction, and its `CHARGED_COLUMNS`; -1 for what is not known."""
+_UNKNOWN = (-1,) * len(CHARGED_COLUMNS)
 _LINE_COLUMNS = ("sent_ns", "ready_ns", "think_ns", "typing_ns")
 
 
@@ -58,12 +62,12 @@ class HostReadings:
 class _User:
     """What is kept of a user: the lines whose usage may still change, and the readings that they need."""
 
-    lines: list[tuple[int | None, ...]] = field(default_factory=list)
-    """The place of each line, and its `_LINE_COLUMNS`."""
+    lines: list[tuple[int, ...]] = field(default_factory=list)
+    """The place of each line, and its `_LINE_COLUMNS`; -1 for what there is not."""
     readings: Readings | None = None
     before: SplitSoFar = field(default_factory=SplitSoFar)
     """The sums of the lines that are kept no more."""
-    given: dict[int, tuple[int, ...] | None] = field(default_factory=dict)
+    given: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The usage of kept lines that was given last, by the line's place."""
     end: tuple[int | None, str] = (None, "")
     """The end of the last session and its outcome."""
@@ -93,7 +97,7 @@ class LiveUsage:
             self._changed.add(user)
 
     def _take_lines(self, interactions: pl.DataFrame) -> None:
-        instants = (pl.col(name).cast(pl.Int64) for name in _LINE_COLUMNS)
+        instants = (pl.col(name).cast(pl.Int64).fill_null(-1) for name in _LINE_COLUMNS)
         lines = interactions.lazy().with_row_index(PLACE, self._count).filter(pl.col("cpu_user_ns").is_null())
         for user, *line in lines.select("user", PLACE, *instants).collect().iter_rows():
             self._user(user).lines.append(tuple(line))
@@ -109,12 +113,12 @@ class LiveUsage:
 
         It is null where it is not known any more. `hosts` have what has come since the last call.
         """
-        found = [rows for host in hosts for rows in self._usage_there(host, run_toml)]
+        found = [line for host in hosts for line in self._usage_there(host, run_toml)]
         for user in self._changed:
             del self._users[user].lines[:-_MOST_WAITING_LINES]
         self._waiting |= self._changed
         self._changed.clear()
-        return pl.concat(found) if found else _frame({})
+        return _frame(found)
 
     def usage_at_the_end(self, interactions: pl.DataFrame) -> pl.DataFrame:
         """The usage of all interactions in the run's table, by their `PLACE`.
@@ -132,7 +136,7 @@ class LiveUsage:
             .select(PLACE, *CHARGED_COLUMNS)
         )
 
-    def _usage_there(self, host: HostReadings, run_toml: Mapping[str, Any]) -> list[pl.DataFrame]:
+    def _usage_there(self, host: HostReadings, run_toml: Mapping[str, Any]) -> list[_Values]:
         """The usage of interactions on one host."""
         for name, readings in readings_by_user(host.rows).items():
             kept = self._user(name)
@@ -145,28 +149,27 @@ class LiveUsage:
         due = {user for user in asked if host.first_user <= user <= host.last_user}
         self._changed -= due
         self._waiting -= due
-        bound_of, found = bounds_of_users(run_toml, host.bound_ns), []
+        bound_of, found = bounds_of_users(run_toml, host.bound_ns), list[_Values]()
         for name in sorted(due):
             user = self._users[name]
-            if rows := _charge(user, bound_of(name), last_ns, host.processors):
-                found.append(_frame(rows))
+            found += _charge(user, bound_of(name), last_ns, host.processors)
             if user.is_waiting:
                 self._waiting.add(name)
         return found
 
 
-def _charge(user: _User, bound_ns: int, last_ns: int, processors: FarProcessors) -> dict[str, list[int | None]]:
-    """The usage of the user's lines that is new, by column. Lines whose usage changes no more are kept no more."""
+def _charge(user: _User, bound_ns: int, last_ns: int, processors: FarProcessors) -> list[_Values]:
+    """The usage of the user's lines that is new. Lines whose usage changes no more are kept no more."""
     user.is_waiting = bool(user.lines)
     if not user.lines or user.readings is None:
         del user.lines[:-_MOST_WAITING_LINES]
-        return {}
-    user.lines.sort(key=lambda line: line[1] or 0)
-    lines = pl.DataFrame(user.lines, dict.fromkeys((PLACE, *_LINE_COLUMNS), pl.Int64), orient="row")
-    is_over = user.end[0] is not None and user.end[0] >= int(lines["sent_ns"][-1])
+        return []
+    user.lines.sort(key=lambda line: line[1])
+    lines = Lines(*np.array(user.lines, np.int64).T)
+    is_over = user.end[0] is not None and user.end[0] >= int(lines.sent_ns[-1])
     gaps = Gaps.of(lines, *_live_gap(lines, user.end, is_over=is_over))
     usage = usage_of_lines(lines, gaps, user.readings, bound_ns, last_ns, processors, user.before)
-    if not is_over and lines["ready_ns"][-1] is None:
+    if not is_over and lines.last_ready_ns is None:
         usage.why_not[-1] = BETWEEN  # nobody knows when the prompt came
     user.is_waiting = bool((usage.why_not == CUT_OFF).any())
     settled = int((usage.why_not[: len(lines) if is_over else -1] != CUT_OFF).sum())
@@ -178,39 +181,33 @@ def _charge(user: _User, bound_ns: int, last_ns: int, processors: FarProcessors)
     return new
 
 
-def _live_gap(lines: pl.DataFrame, end: tuple[int | None, str], *, is_over: bool) -> tuple[int, int]:
+def _live_gap(lines: Lines, end: tuple[int | None, str], *, is_over: bool) -> tuple[int, int]:
     """The last gap of a user. In a session that goes on, the next line has not been sent yet, as far as is known."""
-    ready = lines["ready_ns"][-1]
-    return last_gap(lines, *end) if is_over or ready is None else (int(ready), NEVER_NS)
+    ready = lines.last_ready_ns
+    return last_gap(lines, *end) if is_over or ready is None else (ready, NEVER_NS)
 
 
-def _new_values(user: _User, usage: LinesUsage, settled: int) -> dict[str, list[int | None]]:
-    """The columns of lines whose usage is not the one that was given last. The first `settled` are given for ever."""
-    columns = np.stack([usage.columns[name] for name in CHARGED_COLUMNS], axis=1)
-    found: list[tuple[int, tuple[int, ...] | None]] = []
+def _new_values(user: _User, usage: LinesUsage, settled: int) -> list[_Values]:
+    """The usage of lines that is not the one that was given last. That of the first `settled` is given for ever."""
+    columns = np.stack([usage.columns[name] for name in CHARGED_COLUMNS], axis=1).tolist()
+    found = []
     for number, line in enumerate(user.lines):
-        place = int(line[0] or 0)
-        values = tuple(columns[number].tolist()) if usage.why_not[number] == KNOWN else None
-        if values != user.given.get(place):
-            found.append((place, values))
+        values = tuple(columns[number]) if usage.why_not[number] == KNOWN else _UNKNOWN
+        if values != user.given.get(line[0], _UNKNOWN):
+            found.append((line[0], *values))
         if number < settled:
-            user.given.pop(place, None)
+            user.given.pop(line[0], None)
         else:
-            user.given[place] = values
-    if not found:
-        return {}
-    unknown = (-1,) * columns.shape[1]
-    by_column = zip(*(values or unknown for _, values in found), strict=True)
-    values_of = {name: _with_nulls(values) for name, values in zip(CHARGED_COLUMNS, by_column, strict=True)}
-    return {PLACE: [place for place, _ in found], **values_of}
+            user.given[line[0]] = values
+    return found
 
 
-def _with_nulls(values: Sequence[int]) -> list[int | None]:
-    return [None if value < 0 else value for value in values]
-
-
-def _frame(columns: Mapping[str, list[int | None]]) -> pl.DataFrame:
-    return pl.DataFrame(columns, {PLACE: pl.UInt32, **dict.fromkeys(CHARGED_COLUMNS, pl.UInt64)})
+def _frame(found: Sequence[_Values]) -> pl.DataFrame:
+    """The usage of interactions as a table."""
+    values = np.array(found, np.int64).reshape(-1, 1 + len(CHARGED_COLUMNS))
+    columns = pl.DataFrame(values, [PLACE, *CHARGED_COLUMNS])
+    known = (pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(pl.UInt64).alias(name) for name in CHARGED_COLUMNS)
+    return columns.select(pl.col(PLACE).cast(pl.UInt32), *known)
 
 
 def _ends(sessions: pl.DataFrame) -> list[tuple[int, int, str]]:
