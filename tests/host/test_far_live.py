@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import loadgo
+import numpy as np
 import polars as pl
 import pytest
 from loadgo.records.following import Following, follow
 from loadgo.watching.answer import answer
+from loadgo.watching.server import PageMessages
 from loadgo.watching.window import window_of
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually, send_to
 from support.outside import LOOK_EVERY_S, NEEDS_ROOT
+from support.watched import heads
 
 pytestmark = NEEDS_ROOT
 
@@ -58,14 +61,29 @@ def usage_now(following: Following) -> pl.DataFrame:
     return known.select("user", "sent_ns", pl.col("command").cast(pl.String), CPU, "ready_wait_ns", "faults_minor")
 
 
-def watched_until_the_end(running: subprocess.Popen[str], following: Following) -> pl.DataFrame:
-    """What was seen last while the run went on."""
+def usage_on_page(page: PageMessages) -> dict[int, float | None]:
+    """The processor time of each interaction, by its sending, as a page has it that has taken all messages."""
+    told = heads(b"".join(page.messages))
+    lines = [one for one in told if one.get("table") == "interactions"]
+    sent, cpu = (np.concatenate([one[name] for one in lines]) for name in ("sent_ns", "cpu_ns"))
+    assert np.isnan(cpu[: lines[0]["rows"]]).all(), "the first lines came without a usage"
+    for usage in (one for one in told if one.get("table") == "usage"):
+        cpu[usage["row"]] = usage["cpu_ns"]
+    return {int(at): None if np.isnan(used) else float(used) for at, used in zip(sent, cpu, strict=True)}
+
+
+def watched_until_the_end(
+    running: subprocess.Popen[str], following: Following, page: PageMessages | None = None
+) -> pl.DataFrame:
+    """What was seen last while the run went on. The `page` takes in all that comes."""
     seen = pl.DataFrame()
     while running.poll() is None:
         now = usage_now(following)
         if following.ended:
             break
         seen = now
+        if page is not None:
+            page.read()
         time.sleep(LOOK_EVERY_S)
     return seen
 
@@ -80,7 +98,8 @@ def check_against_the_end(seen: pl.DataFrame, far: AgentHost) -> None:
     for name, least in (("cpu", MOVED_NS), ("ready_wait_ns", MOVED_WAIT_NS), ("faults_minor", MOVED_FAULTS)):
         first, last = (pl.col(column).cast(pl.Int64) for column in (name, f"{name}_right"))
         bound = pl.max_horizontal(pl.lit(least), last * 0.01)
-        assert both.filter((first - last).abs() > bound).is_empty(), both.select(name, f"{name}_right")
+        others = both.filter((first - last).abs() > bound)
+        assert others.is_empty(), others.rows(named=True)
     assert both["cpu_right"].null_count() <= 2
 
 
@@ -94,10 +113,16 @@ def test_the_usage_of_each_line_is_seen_while_the_run_goes_on_and_is_that_of_the
     assert float(loop[-2]) > 0
     assert "CPU of " in picture
     assert ", provisional" in picture
-    seen = watched_until_the_end(running, following)
+    page = PageMessages(follow(far.folder / "kept"), {})
+    page.read()
+    seen = watched_until_the_end(running, following, page)
     far.ended(running, 0, 1)
     check_against_the_end(seen, far)
     assert ", provisional" not in far.watched("kept")
+    page.read()
+    assert page.following.ended
+    final = loadgo.tables(far.folder / "kept").interactions.with_columns(CPU)
+    assert usage_on_page(page) == dict(final.select("sent_ns", pl.col("cpu").cast(pl.Float32)).rows())
     assert (
         usage_now(following)
         .drop_nulls()

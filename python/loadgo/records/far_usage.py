@@ -94,6 +94,17 @@ class Readings:
             first.is_counted,
         )
 
+    def wider(self, errors_ns: Instants) -> Readings:
+        """The rows with the times in which they may lie, by the largest error of each one's instants."""
+        return Readings(
+            self.begins_ns - errors_ns,
+            self.ends_ns + errors_ns,
+            self.counts,
+            self.ticks,
+            self.followed_ns + int(errors_ns.max(initial=0)) if self.followed_ns < NEVER_NS else NEVER_NS,
+            self.is_counted,
+        )
+
     def chosen(self, wanted: NDArray[np.bool_]) -> Readings:
         """Only the rows that are wanted."""
         begins, ends, counts, ticks = (

@@ -162,12 +162,13 @@ class _HostRecords:
         place = self.place()
         if place is None or place.begins_ns is None or place.bound_ns is None or place.bound_ns > WIDEST_BOUND_NS:
             return None
+        assert place.error_ns is not None
         if self._processors is None:
             with suppress(OSError, ValueError):
                 self._processors = processors_of(read_run_file(self.folder))
         rows = _placed(self._read(_READINGS), place.begins_ns)
         processors = self._processors or FarProcessors(1, 1)
-        return HostReadings(*self.users, rows, place.bound_ns, processors)
+        return HostReadings(*self.users, rows, place.error_ns, processors)
 
     def _come_to(self, instants_ns: list[int]) -> None:
         """Notes how far the host has come by the instants of its rows. Those of the future do not count."""

@@ -22,6 +22,7 @@ from loadgo.records.far_usage import (
     NEVER_NS,
     FarProcessors,
     Gaps,
+    Instants,
     Lines,
     LinesUsage,
     Readings,
@@ -53,8 +54,8 @@ class HostReadings:
     last_user: int
     rows: pl.DataFrame
     """Rows of `session_usage`."""
-    bound_ns: int
-    """The largest error of the host's clock beside the clock here."""
+    error_ns: int
+    """The largest error of these rows' instants beside the clock here."""
     processors: FarProcessors
 
 
@@ -65,6 +66,8 @@ class _User:
     lines: list[tuple[int, ...]] = field(default_factory=list)
     """The place of each line, and its `_LINE_COLUMNS`; -1 for what there is not."""
     readings: Readings | None = None
+    errors_ns: Instants = field(default_factory=lambda: np.empty(0, np.int64))
+    """The largest error of the instants of each reading."""
     before: SplitSoFar = field(default_factory=SplitSoFar)
     """The sums of the lines that are kept no more."""
     given: dict[int, tuple[int, ...]] = field(default_factory=dict)
@@ -141,15 +144,16 @@ class LiveUsage:
         for name, readings in readings_by_user(host.rows).items():
             kept = self._user(name)
             kept.readings = readings if kept.readings is None else kept.readings.followed_by(readings)
+            kept.errors_ns = np.append(kept.errors_ns, np.full(len(readings.ends_ns), host.error_ns))
         heard_ns = host.rows.filter(pl.col("user").is_null())["at_ns"].cast(pl.Int64).max()
         before_ns = self._heard_ns.get(host.first_user, 0)
-        last_ns = max(before_ns, heard_ns if isinstance(heard_ns, int) else 0)
+        last_ns = max(before_ns, heard_ns - host.error_ns if isinstance(heard_ns, int) else 0)
         self._heard_ns[host.first_user] = last_ns
         asked = self._changed | self._waiting if last_ns > before_ns else self._changed
         due = {user for user in asked if host.first_user <= user <= host.last_user}
         self._changed -= due
         self._waiting -= due
-        bound_of, found = bounds_of_users(run_toml, host.bound_ns), list[_Values]()
+        bound_of, found = bounds_of_users(run_toml, 0), list[_Values]()
         for name in sorted(due):
             user = self._users[name]
             found += _charge(user, bound_of(name), last_ns, host.processors)
@@ -168,15 +172,18 @@ def _charge(user: _User, bound_ns: int, last_ns: int, processors: FarProcessors)
     lines = Lines(*np.array(user.lines, np.int64).T)
     is_over = user.end[0] is not None and user.end[0] >= int(lines.sent_ns[-1])
     gaps = Gaps.of(lines, *_live_gap(lines, user.end, is_over=is_over))
-    usage = usage_of_lines(lines, gaps, user.readings, bound_ns, last_ns, processors, user.before)
+    # Rows were placed by clocks that were known differently well: each is as much longer as its instants may be off.
+    rows = user.readings.wider(user.errors_ns)
+    usage = usage_of_lines(lines, gaps, rows, bound_ns, last_ns, processors, user.before)
     if not is_over and lines.last_ready_ns is None:
         usage.why_not[-1] = BETWEEN  # nobody knows when the prompt came
     user.is_waiting = bool((usage.why_not == CUT_OFF).any())
     settled = int((usage.why_not[: len(lines) if is_over else -1] != CUT_OFF).sum())
     new = _new_values(user, usage, settled)
     user.before = usage.split_after(user.before, settled)
-    after, before = row_places(gaps, user.readings, bound_ns)
-    user.readings = user.readings.chosen((after >= settled) | (before > settled))
+    after, before = row_places(gaps, rows, bound_ns)
+    is_kept = (after >= settled) | (before > settled)
+    user.readings, user.errors_ns = user.readings.chosen(is_kept), user.errors_ns[is_kept]
     user.lines = user.lines[settled:][-_MOST_WAITING_LINES:]
     return new
 
