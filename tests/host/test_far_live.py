@@ -75,7 +75,7 @@ def usage_on_page(page: PageMessages) -> dict[int, float | None]:
 def watched_until_the_end(
     running: subprocess.Popen[str], following: Following, page: PageMessages | None = None
 ) -> pl.DataFrame:
-    """What was seen last while the run went on. The `page` takes in all that comes."""
+    """The usage that was seen last while the run went on. The `page` takes in all that comes."""
     seen = pl.DataFrame()
     while running.poll() is None:
         now = usage_now(following)

@@ -19,16 +19,22 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo import _loadgo
+from loadgo.records.account_readings import (
+    COUNT_COLUMNS,
+    NEVER_NS,
+    TICK_COLUMNS,
+    InstantArray,
+    Lines,
+    Readings,
+    lines_by_user,
+    readings_by_user,
+)
 from loadgo.records.drivers import drivers_of_run
 
-_COUNTS = _loadgo.USAGE_COLUMNS
-_TYPED_COUNTS = _COUNTS[2:]
-CHARGED_COLUMNS = (*_COUNTS, "typing_cpu_ns", *(f"typing_{name}" for name in _TYPED_COUNTS), "cpu_excess_ns")
+_TYPED_COUNTS = COUNT_COLUMNS[2:]
+CHARGED_COLUMNS = (*COUNT_COLUMNS, "typing_cpu_ns", *(f"typing_{name}" for name in _TYPED_COUNTS), "cpu_excess_ns")
 """The columns of `interactions` with what each used."""
-_TICKS = ("user_ticks_us", "system_ticks_us")
-NEVER_NS = np.iinfo(np.int64).max // 2
 
-Instants = NDArray[np.int64]
 BoundOfUser = Callable[[int], int]
 """The largest error of a host's clock beside that of the driver of a user, in nanoseconds."""
 
@@ -68,52 +74,6 @@ class UsageCounts:
 
 
 @dataclass(frozen=True)
-class Readings:
-    """The rows of one user: where each begins and ends, and what was used; -1 where a count is not known."""
-
-    begins_ns: Instants
-    ends_ns: Instants
-    counts: NDArray[np.int64]
-    """Shape (rows, counts)."""
-    ticks: NDArray[np.int64]
-    """Clock ticks in the program and in the system, in microseconds. Shape (rows, 2)."""
-    followed_ns: int
-    """When the session was first read."""
-    is_counted: NDArray[np.bool_]
-    """Tells for each count whether it can be had at all."""
-
-    def followed_by(self, more: Readings) -> Readings:
-        """These rows and later ones of the same user."""
-        first = self if self.followed_ns < NEVER_NS else more
-        return Readings(
-            np.append(self.begins_ns, more.begins_ns),
-            np.append(self.ends_ns, more.ends_ns),
-            np.vstack([self.counts, more.counts]),
-            np.vstack([self.ticks, more.ticks]),
-            first.followed_ns,
-            first.is_counted,
-        )
-
-    def wider(self, errors_ns: Instants) -> Readings:
-        """The rows with the times in which they may lie, by the largest error of each one's instants."""
-        return Readings(
-            self.begins_ns - errors_ns,
-            self.ends_ns + errors_ns,
-            self.counts,
-            self.ticks,
-            self.followed_ns + int(errors_ns.max(initial=0)) if self.followed_ns < NEVER_NS else NEVER_NS,
-            self.is_counted,
-        )
-
-    def chosen(self, wanted: NDArray[np.bool_]) -> Readings:
-        """Only the rows that are wanted."""
-        begins, ends, counts, ticks = (
-            column[wanted] for column in (self.begins_ns, self.ends_ns, self.counts, self.ticks)
-        )
-        return Readings(begins, ends, counts, ticks, self.followed_ns, self.is_counted)
-
-
-@dataclass(frozen=True)
 class SplitSoFar:
     """The processor time of a user's earlier lines in the program and in the system, and the clock ticks in each."""
 
@@ -130,7 +90,7 @@ class _Charged:
     rows: list[int] = field(default_factory=list)
     values: dict[str, list[int | None]] = field(default_factory=dict)
 
-    def add(self, places: Instants, columns: dict[str, NDArray[np.int64]]) -> None:
+    def add(self, places: InstantArray, columns: dict[str, NDArray[np.int64]]) -> None:
         """Adds the values of a user's interactions; -1 for what is not known."""
         self.rows.extend(places.tolist())
         for name, column in columns.items():
@@ -173,7 +133,7 @@ def charge(
     last_ns = readings.filter(pl.col("user").is_null())["at_ns"].cast(pl.Int64).max()
     by_user = readings_by_user(readings)
     ended = {user: (ended_ns, outcome) for user, ended_ns, outcome in _ends(sessions)}
-    for user, lines in _lines_by_user(table.filter(pl.col("cpu_user_ns").is_null())):
+    for user, lines in lines_by_user(table.filter(pl.col("cpu_user_ns").is_null())):
         rows = by_user.get(user)
         if rows is None:
             counts.not_followed += len(lines)
@@ -195,38 +155,12 @@ KNOWN, _NOT_FOLLOWED, CUT_OFF, BETWEEN = range(4)
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Lines of one user, in the order in which they were sent."""
-
-    places: Instants
-    """The place of each in its table."""
-    sent_ns: Instants
-    ready_ns: Instants
-    """-1 for a line without an answer."""
-    think_ns: Instants
-    typing_ns: Instants
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    @property
-    def prompts_ns(self) -> Instants:
-        """When each prompt came."""
-        return self.sent_ns - self.think_ns - self.typing_ns
-
-    @property
-    def last_ready_ns(self) -> int | None:
-        """When the last line was answered; None if it was not."""
-        return int(self.ready_ns[-1]) if self.ready_ns[-1] >= 0 else None
-
-
-@dataclass(frozen=True)
 class Gaps:
     """The times in which a user has no answer to wait for, one before each line and one before the log-out."""
 
-    begins_ns: Instants
+    begins_ns: InstantArray
     """The prompts."""
-    ends_ns: Instants
+    ends_ns: InstantArray
     """The sendings."""
 
     @staticmethod
@@ -299,7 +233,7 @@ def _unknown(gaps: Gaps, rows: Readings, bound_ns: int, last_ns: int) -> NDArray
     return np.where(gaps.ends_ns[:-1] - bound_ns < rows.followed_ns, _NOT_FOLLOWED, why_not)
 
 
-def row_places(gaps: Gaps, rows: Readings, bound_ns: int) -> tuple[Instants, Instants]:
+def row_places(gaps: Gaps, rows: Readings, bound_ns: int) -> tuple[InstantArray, InstantArray]:
     """For each row the last gap behind whose beginning it lies, and the first gap before whose end it lies.
 
     A row within line `n` has (n, n + 1), one within the gap before line `n` has (n, n) or (n, less).
@@ -318,19 +252,19 @@ def _usage(
     processors: FarProcessors,
     split: SplitSoFar,
 ) -> LinesUsage:
-    """What a user's lines used, where `why_not` says that this is known."""
+    """The usage of a user's lines where `why_not` says that this is known."""
     is_known = why_not == KNOWN
     after, before = row_places(gaps, rows, bound_ns)
     is_of_line = (after >= 0) & (after < len(lines)) & (before <= after + 1)
     typed = lines.typing_ns > 0
     is_typing = is_of_line & (before <= after) & typed[np.clip(after, 0, len(lines) - 1)]
     is_own = is_of_line & ~is_typing
-    columns = dict(zip(_COUNTS, _sums(after, rows, is_own, is_known).T, strict=True))
+    columns = dict(zip(COUNT_COLUMNS, _sums(after, rows, is_own, is_known).T, strict=True))
     cpu = _added(columns["cpu_user_ns"], columns["cpu_system_ns"])
-    ticks = np.zeros((len(lines), len(_TICKS)), np.int64)
+    ticks = np.zeros((len(lines), len(TICK_COLUMNS)), np.int64)
     np.add.at(ticks, after[is_own], rows.ticks[is_own])
     columns["cpu_user_ns"], columns["cpu_system_ns"] = _divided(cpu, ticks, split)
-    typing = dict(zip(_COUNTS, _sums(after, rows, is_typing, is_known & typed).T, strict=True))
+    typing = dict(zip(COUNT_COLUMNS, _sums(after, rows, is_typing, is_known & typed).T, strict=True))
     columns["typing_cpu_ns"] = _added(typing["cpu_user_ns"], typing["cpu_system_ns"])
     columns |= {f"typing_{name}": typing[name] for name in _TYPED_COUNTS}
     response = lines.ready_ns - lines.sent_ns
@@ -340,10 +274,10 @@ def _usage(
 
 
 def _sums(
-    places: Instants, rows: Readings, chosen: NDArray[np.bool_], is_known: NDArray[np.bool_]
+    places: InstantArray, rows: Readings, chosen: NDArray[np.bool_], is_known: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """The sums of the chosen rows' counts by line; -1 for what is not known. Shape (lines, counts)."""
-    sums = np.zeros((len(is_known), len(_COUNTS)), np.int64)
+    sums = np.zeros((len(is_known), len(COUNT_COLUMNS)), np.int64)
     is_lacking = np.zeros(sums.shape, bool)
     counts = rows.counts[chosen]
     np.add.at(sums, places[chosen], np.maximum(counts, 0))
@@ -374,37 +308,6 @@ def _divided(
 
 def _added(user: NDArray[np.int64], system: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where((user < 0) | (system < 0), -1, user + system)
-
-
-def _lines_by_user(table: pl.DataFrame) -> list[tuple[int, Lines]]:
-    """Each user's lines, in the order in which they were sent."""
-    names = ("place", "sent_ns", "ready_ns", "think_ns", "typing_ns")
-    lines = table.sort("sent_ns").select("user", *(pl.col(name).cast(pl.Int64).fill_null(-1) for name in names))
-    columns = [lines[name].to_numpy() for name in names]
-    return [(user, Lines(*(column[rows] for column in columns))) for user, rows in _rows_by_user(lines["user"])]
-
-
-def readings_by_user(readings: pl.DataFrame) -> dict[int, Readings]:
-    """The rows of each user in the table `session_usage`."""
-    frame = readings.filter(pl.col("user").is_not_null()).sort("at_ns")
-    ends, spans = (frame[name].cast(pl.Int64).to_numpy() for name in ("at_ns", "span_ns"))
-    counts = frame.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(-1) for name in _COUNTS).to_numpy()
-    ticks = frame.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(0) for name in _TICKS).to_numpy()
-    found = {}
-    for user, rows in _rows_by_user(frame["user"]):
-        first = rows[spans[rows] == 0][:1]
-        followed_ns = int(ends[first[0]]) if len(first) else NEVER_NS
-        is_counted = counts[first[0]] >= 0 if len(first) else np.zeros(len(_COUNTS), bool)
-        found[user] = Readings(ends[rows] - spans[rows], ends[rows], counts[rows], ticks[rows], followed_ns, is_counted)
-    return found
-
-
-def _rows_by_user(users: pl.Series) -> list[tuple[int, NDArray[np.int64]]]:
-    """The rows of each user, in their order."""
-    names = users.to_numpy()
-    order = np.argsort(names, kind="stable")
-    known, begins = np.unique(names[order], return_index=True)
-    return list(zip(known.tolist(), np.split(order, begins[1:]), strict=True)) if len(known) else []
 
 
 def _ends(sessions: pl.DataFrame) -> list[tuple[int, int, str]]:

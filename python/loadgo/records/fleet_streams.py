@@ -34,8 +34,8 @@ _SHOWN_HOLDERS = ("free", "file cache")
 """Holders of a host's memory that are shown beside those of other hosts: all else is in use."""
 _DRIVER = "driver"
 """A holder or process that an agent does not have."""
-_LAST_USER = 2**32 - 1
-"""The largest number of a user."""
+_MOST_USERS = 2**32 - 1
+"""The largest number that a user can have."""
 _LONGEST_WAIT_NS = 3_000_000_000
 """Longest time for which rows wait for those of a slower host."""
 BEGINNING_KEY = "records_begin_s"
@@ -115,7 +115,7 @@ class _HostRecords:
     """Empty for the only other host of a run, whose rows name no host."""
     folder: Path
     first_processor: int = 0
-    users: tuple[int, int] = (0, _LAST_USER)
+    users: tuple[int, int] = (0, _MOST_USERS)
     """The first and the last user."""
     known_place: HostPlace | None = None
     started: datetime | None = None

@@ -1,7 +1,7 @@
 """Usage of interactions on other hosts while their run goes on: each is told when the readings there have come.
 
 Until the end of a run this is provisional. A user's newest answer has all that was read up to the first reading after
-it. Once the next line was sent, the usage is made as at the end of the run, but with the clocks as they are known now.
+it. Later the usage is made as at the end of the run, but with the clocks as they are known by then.
 """
 
 from __future__ import annotations
@@ -14,27 +14,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from loadgo.records.account_readings import NEVER_NS, InstantArray, Lines, Readings, readings_by_user
 from loadgo.records.far_usage import (
     BETWEEN,
     CHARGED_COLUMNS,
     CUT_OFF,
     KNOWN,
-    NEVER_NS,
     FarProcessors,
     Gaps,
-    Instants,
-    Lines,
     LinesUsage,
-    Readings,
     SplitSoFar,
     bounds_of_users,
     last_gap,
-    readings_by_user,
     row_places,
     usage_of_lines,
 )
 
-PLACE = "place"
+PLACE_COLUMN = "place"
 """The column with the place of an interaction among all that were given so far."""
 USAGE_TABLE = "usage"
 """The name of the table with the usage of interactions that were given before."""
@@ -61,12 +57,12 @@ class HostReadings:
 
 @dataclass
 class _User:
-    """What is kept of a user: the lines whose usage may still change, and the readings that they need."""
+    """A user's lines whose usage may still change, and the readings that they need."""
 
     lines: list[tuple[int, ...]] = field(default_factory=list)
     """The place of each line, and its `_LINE_COLUMNS`; -1 for what there is not."""
     readings: Readings | None = None
-    errors_ns: Instants = field(default_factory=lambda: np.empty(0, np.int64))
+    errors_ns: InstantArray = field(default_factory=lambda: np.empty(0, np.int64))
     """The largest error of the instants of each reading."""
     before: SplitSoFar = field(default_factory=SplitSoFar)
     """The sums of the lines that are kept no more."""
@@ -101,8 +97,8 @@ class LiveUsage:
 
     def _take_lines(self, interactions: pl.DataFrame) -> None:
         instants = (pl.col(name).cast(pl.Int64).fill_null(-1) for name in _LINE_COLUMNS)
-        lines = interactions.lazy().with_row_index(PLACE, self._count).filter(pl.col("cpu_user_ns").is_null())
-        for user, *line in lines.select("user", PLACE, *instants).collect().iter_rows():
+        lines = interactions.lazy().with_row_index(PLACE_COLUMN, self._count).filter(pl.col("cpu_user_ns").is_null())
+        for user, *line in lines.select("user", PLACE_COLUMN, *instants).collect().iter_rows():
             self._user(user).lines.append(tuple(line))
             self._changed.add(user)
         self._count += len(interactions)
@@ -112,7 +108,7 @@ class LiveUsage:
         return self._users.setdefault(name, _User())
 
     def usage(self, hosts: Sequence[HostReadings], run_toml: Mapping[str, Any]) -> pl.DataFrame:
-        """The usage of interactions for which it has become known or is another, by their `PLACE`.
+        """The usage of interactions for which it has become known or is another, by their `PLACE_COLUMN`.
 
         It is null where it is not known any more. `hosts` have what has come since the last call.
         """
@@ -124,7 +120,7 @@ class LiveUsage:
         return _frame(found)
 
     def usage_at_the_end(self, interactions: pl.DataFrame) -> pl.DataFrame:
-        """The usage of all interactions in the run's table, by their `PLACE`.
+        """The usage of all interactions in the run's table, by their `PLACE_COLUMN`.
 
         Users are left out who have lines in the table that were not given.
         """
@@ -133,10 +129,10 @@ class LiveUsage:
         lines = pl.len().over("user").alias("lines")
         ended = interactions.sort("sent_ns", maintain_order=True).with_columns(order, lines)
         return (
-            given.with_row_index(PLACE)
+            given.with_row_index(PLACE_COLUMN)
             .with_columns(order, lines)
             .join(ended, on=["user", "order", "lines"], maintain_order="left")
-            .select(PLACE, *CHARGED_COLUMNS)
+            .select(PLACE_COLUMN, *CHARGED_COLUMNS)
         )
 
     def _usage_there(self, host: HostReadings, run_toml: Mapping[str, Any]) -> list[_Values]:
@@ -212,9 +208,9 @@ def _new_values(user: _User, usage: LinesUsage, settled: int) -> list[_Values]:
 def _frame(found: Sequence[_Values]) -> pl.DataFrame:
     """The usage of interactions as a table."""
     values = np.array(found, np.int64).reshape(-1, 1 + len(CHARGED_COLUMNS))
-    columns = pl.DataFrame(values, [PLACE, *CHARGED_COLUMNS])
+    columns = pl.DataFrame(values, [PLACE_COLUMN, *CHARGED_COLUMNS])
     known = (pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(pl.UInt64).alias(name) for name in CHARGED_COLUMNS)
-    return columns.select(pl.col(PLACE).cast(pl.UInt32), *known)
+    return columns.select(pl.col(PLACE_COLUMN).cast(pl.UInt32), *known)
 
 
 def _ends(sessions: pl.DataFrame) -> list[tuple[int, int, str]]:
@@ -228,7 +224,9 @@ def with_live_usage(interactions: pl.DataFrame, usage: pl.DataFrame) -> pl.DataF
     if usage.is_empty():
         return interactions
     new = usage.with_columns(pl.lit(value=True).alias("has usage"))
-    joined = interactions.with_row_index(PLACE).join(new, on=PLACE, how="left", suffix=" new", maintain_order="left")
+    joined = interactions.with_row_index(PLACE_COLUMN).join(
+        new, on=PLACE_COLUMN, how="left", suffix=" new", maintain_order="left"
+    )
     has_new = pl.col("has usage").fill_null(value=False)
     values = [
         pl.when(has_new).then(pl.col(f"{name} new")).otherwise(pl.col(name)).cast(interactions.schema[name]).alias(name)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from loadgo.records.fleets import HOST_COLUMN
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, RESPONSE_NS
-from loadgo.records.live_usage import PLACE, USAGE_TABLE
+from loadgo.records.live_usage import PLACE_COLUMN, USAGE_TABLE
 from loadgo.watching.memory_holders import Holders
 
 NULL_WORD_INDEX = 0xFFFFFFFF
@@ -98,7 +98,7 @@ class Feed:
     def _usage_on_page(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The usage of interactions that the page has, with their rows there."""
         self._page_rows = [np.concatenate(self._page_rows)]
-        rows = self._page_rows[0][frame[PLACE].to_numpy()]
+        rows = self._page_rows[0][frame[PLACE_COLUMN].to_numpy()]
         return frame.with_columns(CPU_NS, pl.Series("row", rows)).filter(pl.col("row") >= 0)
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:

@@ -151,7 +151,7 @@ class PageMessages:
 
 
 def _state(following: Following, reach_ns: int) -> dict[str, object]:
-    """What the page is told of the run beside its rows."""
+    """The facts of the run that the page is told beside its rows."""
     lost = only_lost_host(following.conditions)
     return {
         "title": title_of(following.conditions),

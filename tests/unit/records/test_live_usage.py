@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadgo.records.far_usage import FarProcessors, charge
-from loadgo.records.live_usage import PLACE, HostReadings, LiveUsage, with_live_usage
+from loadgo.records.live_usage import PLACE_COLUMN, HostReadings, LiveUsage, with_live_usage
 from support.synthetic import frame, interaction
 
 MS = 1_000_000
@@ -123,7 +123,7 @@ def test_a_host_s_readings_are_for_its_own_users() -> None:
         for user, rows in ((1, [heard_until(500)]), (2, [reading(2, 1050, 1110, 5), heard_until(1200)]))
     ]
     usage = live.usage(hosts, {})
-    assert usage.select(PLACE, "cpu_user_ns").rows() == [(1, 5)], "the host of user 1 was not heard for so long"
+    assert usage.select(PLACE_COLUMN, "cpu_user_ns").rows() == [(1, 5)], "the host of user 1 was not heard for so long"
 
 
 def test_at_the_end_the_table_s_own_usage_is_given_by_place() -> None:
@@ -132,9 +132,9 @@ def test_at_the_end_the_table_s_own_usage_is_given_by_place() -> None:
     run.come(lines=lines)
     ended = frame([one | {"cpu_user_ns": 10 * number} for number, one in enumerate(lines)], "interactions")
     usage = run.live.usage_at_the_end(ended.sort("user", "sent_ns"))
-    assert usage.select(PLACE, "cpu_user_ns").sort(PLACE).rows() == [(0, 0), (1, 10), (2, 20)]
+    assert usage.select(PLACE_COLUMN, "cpu_user_ns").sort(PLACE_COLUMN).rows() == [(0, 0), (1, 10), (2, 20)]
     lacking = run.live.usage_at_the_end(ended.filter(pl.col("sent_ns") != ended["sent_ns"][1]))
-    assert lacking[PLACE].to_list() == [0], "nobody knows which line of user 1 is missing"
+    assert lacking[PLACE_COLUMN].to_list() == [0], "nobody knows which line of user 1 is missing"
 
 
 def test_lines_that_wait_for_readings_in_vain_are_not_kept_for_ever() -> None:
@@ -170,7 +170,7 @@ def test_what_has_come_by_and_by_is_what_the_whole_tables_give(
             rows.append(reading(1, begin, end, used, ticks_us=used % 5000))
         rows.append(heard_until(end))
     ended = session(1, over_ms + 220)
-    whole, _ = charge(
+    charged, _ = charge(
         frame(lines, "interactions"),
         frame([ended], "sessions"),
         frame(rows, "session_usage"),
@@ -183,7 +183,7 @@ def test_what_has_come_by_and_by_is_what_the_whole_tables_give(
         came = [one for one in lines if before_ms < one["ready_ns"] / MS <= now_ms]
         read = [one for one in rows if before_ms - lag_ms < one["at_ns"] / MS <= now_ms - lag_ms]
         run.come(came, read, [ended] if before_ms < over_ms + 220 <= now_ms else [])
-    assert run.interactions.equals(whole)
+    assert run.interactions.equals(charged)
 
 
 @pytest.mark.parametrize("steps", [1, 7, 40])

@@ -1,4 +1,4 @@
-"""What interactions use on other hosts, as it is watched while the run goes on."""
+"""The usage of interactions on other hosts, as it is watched while the run goes on."""
 
 from __future__ import annotations
 
