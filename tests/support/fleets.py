@@ -200,6 +200,7 @@ class GrowingHost:
     folder: Path
     tables: Tables
     come_s: int = 0
+    read_s: float = 0.0
 
     def come(self, until_s: int) -> None:
         """Lets the spans come that have ended by this second of its own records."""
@@ -209,6 +210,13 @@ class GrowingHost:
             new = own.filter(pl.col("at_ns").is_between(self.come_s * 10**9, until_s * 10**9, closed="right"))
             append(self.folder / f"{name}.arrows", new)
         self.come_s = until_s
+
+    def read(self, until_s: float) -> None:
+        """Lets the readings of its users' accounts come, up to this second of its own records."""
+        self._begin()
+        rows = readings_of(self.tables.interactions, self.read_s, until_s)
+        append(self.folder / "session_usage.arrows", rows)
+        self.read_s = until_s
 
     def place(self, begins_s: float, bound_ns: int = 50_000, lost: str = "", lost_at_s: float | None = None) -> None:
         """Says where its records lie on the run's clock, and whether it is lost."""
@@ -222,6 +230,27 @@ class GrowingHost:
             made.mkdir(parents=True)
             (made / "run.toml").write_text("format = 1\n")
             made.rename(self.folder)
+
+
+def usage_in_readings() -> pl.Expr:
+    """The processor time that `readings_of` has for each interaction of a table in order of time, in nanoseconds."""
+    return (1_000_000 * pl.col("user") + 1000 * pl.int_range(1, pl.len() + 1).over("user")).cast(pl.UInt64)
+
+
+def readings_of(interactions: pl.DataFrame, after_s: float, until_s: float) -> pl.DataFrame:
+    """Rows of `session_usage` from one second to another: one for each interaction, which covers its response time."""
+    rows = [
+        {"user": user, "at_ns": at_ns, "span_ns": at_ns - sent_ns, "cpu_user_ns": used, "cpu_system_ns": 0}
+        for user, sent_ns, at_ns, used in interactions.filter(pl.col("ready_ns").is_not_null())
+        .sort("sent_ns")
+        .select("user", "sent_ns", "ready_ns", usage_in_readings())
+        .rows()
+        if after_s < at_ns / 1e9 <= until_s
+    ]
+    first = {"span_ns": 0, "at_ns": 0, "cpu_user_ns": 0, "cpu_system_ns": 0}
+    followed = [{"user": user, **first} for user in interactions["user"].unique()] if not after_s else []
+    heard = {"user": None, "at_ns": round(until_s * 1e9), "span_ns": 0}
+    return frame([*followed, *rows, heard], "session_usage")
 
 
 def append(stream_path: Path, rows: pl.DataFrame) -> None:

@@ -7,6 +7,7 @@ known when they are read.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,19 +17,25 @@ import polars as pl
 
 from loadgo import _loadgo
 from loadgo.errors import BadRun
+from loadgo.records.far_usage import FarProcessors, processors_of
 from loadgo.records.fleets import FLEET_FOLDER, HOST_COLUMN, HostOfRun, hosts_of_run, is_fleet_run, is_metering_of_hosts
-from loadgo.records.host_places import PLACE_FILE, HostPlace, has_controller, read_place
-from loadgo.records.run_file import LAST_INSTANT_NS, come_by_now_ns, start_in
+from loadgo.records.host_places import PLACE_FILE, WIDEST_BOUND_NS, HostPlace, has_controller, read_place
+from loadgo.records.live_usage import HostReadings
+from loadgo.records.run_file import LAST_INSTANT_NS, come_by_now_ns, read_run_file, start_in
 from loadgo.records.runs import FAR_FOLDER
 from loadgo.records.tables import COLUMNS_BY_TABLE, read_batches, read_table, with_columns
 
 WATCHED_TABLES = ("time", "queue", "faults", "memory")
 """Tables of which rows of several hosts are shown side by side. Processes are of one host each."""
 _TABLES_OF_ONE_HOST = (*WATCHED_TABLES, "processes")
+_READINGS = "session_usage"
+"""The table with the readings of the users' accounts."""
 _SHOWN_HOLDERS = ("free", "file cache")
 """Holders of a host's memory that are shown beside those of other hosts: all else is in use."""
 _DRIVER = "driver"
 """A holder or process that an agent does not have."""
+_MOST_USERS = 2**32 - 1
+"""The largest number that a user can have."""
 _LONGEST_WAIT_NS = 3_000_000_000
 """Longest time for which rows wait for those of a slower host."""
 BEGINNING_KEY = "records_begin_s"
@@ -70,6 +77,13 @@ class HostStreams:
         self._read()
         return self._rows_until(max(self._given_ns, *(host.latest_ns for host in self._hosts)))
 
+    def new_readings(self) -> list[HostReadings]:
+        """The new readings of the users' accounts on each host whose clock is known well enough.
+
+        Raises `BadRun` for a damaged stream.
+        """
+        return [readings for host in self._hosts if (readings := host.new_readings()) is not None]
+
     def _read(self) -> None:
         """Reads what has come. The rows wait by table."""
         for host in self._hosts:
@@ -101,6 +115,8 @@ class _HostRecords:
     """Empty for the only other host of a run, whose rows name no host."""
     folder: Path
     first_processor: int = 0
+    users: tuple[int, int] = (0, _MOST_USERS)
+    """The first and the last user."""
     known_place: HostPlace | None = None
     started: datetime | None = None
     """When the run began; None if it is not known."""
@@ -110,6 +126,7 @@ class _HostRecords:
     latest_ns: int = 0
     """The latest instant of its rows that is not in the future. Later rows wait for their time."""
     _version: tuple[int, int] | None = None
+    _processors: FarProcessors | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -139,6 +156,19 @@ class _HostRecords:
                 new[table] = rows
                 self._come_to(rows["at_ns"].to_list())
         return new
+
+    def new_readings(self) -> HostReadings | None:
+        """The new readings of the users' accounts; None while the clock there is not known well enough."""
+        place = self.place()
+        if place is None or place.begins_ns is None or place.bound_ns is None or place.bound_ns > WIDEST_BOUND_NS:
+            return None
+        assert place.error_ns is not None
+        if self._processors is None:
+            with suppress(OSError, ValueError):
+                self._processors = processors_of(read_run_file(self.folder))
+        rows = _placed(self._read(_READINGS), place.begins_ns)
+        processors = self._processors or FarProcessors(1, 1)
+        return HostReadings(*self.users, rows, place.error_ns, processors)
 
     def _come_to(self, instants_ns: list[int]) -> None:
         """Notes how far the host has come by the instants of its rows. Those of the future do not count."""
@@ -184,7 +214,12 @@ def _all_records(folder: Path, conditions: Mapping[str, Any]) -> list[_HostRecor
     first = first_processors(hosts)
     return [
         _HostRecords(
-            host.name, folder / FLEET_FOLDER / host.name, first[host.name], _place_in(host, conditions), started
+            host.name,
+            folder / FLEET_FOLDER / host.name,
+            first[host.name],
+            (host.first_user, host.last_user),
+            _place_in(host, conditions),
+            started,
         )
         for host in hosts
     ]
@@ -245,10 +280,15 @@ def first_processors(hosts: tuple[HostOfRun, ...]) -> dict[str, int]:
 
 
 def with_places(conditions: Mapping[str, Any], places: Mapping[str, HostPlace]) -> dict[str, Any]:
-    """The content of `run.toml` with what is known of each host while the run goes, as it stands there at the end."""
+    """The content of `run.toml` with what is known of each host while the run goes, as it stands there at the end.
+
+    The loss of the only other host is beside the name of the system.
+    """
     if not is_fleet_run(conditions):
-        bound_ns = places[""].bound_ns if "" in places else None
-        return {**({} if bound_ns is None else {"clock": {"bound_ns": bound_ns}}), **conditions}
+        place = places.get("", HostPlace())
+        clock = {} if place.bound_ns is None else {"clock": {"bound_ns": place.bound_ns}}
+        loss = {"lost": place.lost, "lost_at_s": place.lost_at_s} if place.lost else {}
+        return {**clock, **conditions, "system": {**loss, **conditions.get("system", {})}}
     entries = []
     for entry in conditions["system"].get("hosts", []):
         place = places.get(str(entry.get("name")), HostPlace())

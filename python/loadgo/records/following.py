@@ -22,6 +22,7 @@ from loadgo.records.fleet_streams import (
 )
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import HOST_COLUMN, METER_TABLES, is_fleet_run
+from loadgo.records.live_usage import USAGE_TABLE, LiveUsage, with_live_usage
 from loadgo.records.manifest import gone_losses
 from loadgo.records.runs import find_run
 from loadgo.records.streams import whole_part
@@ -40,8 +41,13 @@ from loadgo.records.tables import (
 FOLLOWED_TABLES = ("interactions", "sessions", "time", "processes", "lost", "phases", "faults", "queue", "memory")
 """The tables that `loadgo watch` shows. Other tables are not read while a run grows."""
 
+PROVISIONAL_KEY = "usage_is_provisional"
+"""The key of a run that goes on, if readings on other hosts say what its interactions use."""
 NewRows = Mapping[str, pl.DataFrame]
-"""New rows by table; a table without new rows may be missing."""
+"""New rows by table; a table without new rows may be missing.
+
+`USAGE_TABLE` has the usage of interactions that were given before, or are given now, on other hosts.
+"""
 
 
 @dataclass
@@ -63,6 +69,8 @@ class Following:
     """The streams of the drivers of a run with several; None for any other run."""
     _hosts: HostStreams | None = None
     """The streams of other hosts; None where all rows are in the run's own tables."""
+    _usage: LiveUsage = field(default_factory=LiveUsage)
+    """The usage of interactions on other hosts."""
     _tables: Tables | None = None
 
     def new_rows(self) -> NewRows:
@@ -89,6 +97,8 @@ class Following:
             losses = loss_rows([*conditions.get("lost", []), *cut])
             lost = [new_rows["lost"], losses] if "lost" in new_rows else [losses]
             new_rows["lost"] = pl.concat(lost, how="diagonal")  # rows of several hosts name theirs
+        if self._hosts is not None or not is_over:
+            new_rows |= self._new_usage(new_rows, is_over=is_over)
         self.ended = is_over
         return new_rows
 
@@ -97,16 +107,28 @@ class Following:
         if self.ended:
             self._tables = self._tables or self._read_tables()
             return self._tables
-        for name, rows in self.new_rows().items():
-            self._frames[name] = pl.concat([self._frames[name], rows]) if name in self._frames else rows
+        new_rows = dict(self.new_rows())
+        usage = new_rows.pop(USAGE_TABLE, None)
+        for name, rows in new_rows.items():
+            kept = [self._frames[name], rows] if name in self._frames else [rows]
+            self._frames[name] = pl.concat(kept, how="diagonal")  # at the end, rows of several hosts name theirs
         if self.ended:
             return self.all_tables()
+        if usage is not None:
+            self._frames["interactions"] = with_live_usage(self._frames["interactions"], usage)
         empty: dict[str, Any] = {name: pl.DataFrame(schema=columns) for name, columns in COLUMNS_BY_TABLE.items()}
         return Tables(**(empty | self._frames), conditions=self.conditions, is_written=True)
 
     def _read_tables(self) -> Tables:
         """The tables of a run that has ended, with those of other hosts that make sense together."""
         recorded = replace(tables_of_load(tables(self.folder)), conditions=self.conditions)
+        if self._hosts is not None and not self.conditions.get("finished"):
+            # The readings were not placed in the tables.
+            usage = LiveUsage()
+            usage.take({"interactions": recorded.interactions, "sessions": recorded.sessions})
+            readings = HostStreams(self.folder, self.conditions).new_readings()
+            charged = with_live_usage(recorded.interactions, usage.usage(readings, self.conditions))
+            recorded = replace(recorded, interactions=charged)
         if self._frames and self._hosts is not None:
             rows: dict[str, Any] = {name: self._frames[name] for name in self._hosts.tables}
         elif has_hosts_at_work(self.folder, self.conditions):
@@ -146,7 +168,12 @@ class Following:
             self._run_toml_version = (status.st_mtime_ns, status.st_ino)
         if self._hosts is None and has_hosts_at_work(self.folder, self._run_toml):
             self._hosts = HostStreams(self.folder, self._run_toml)
-        self.conditions = with_places(self._run_toml, {} if self._hosts is None else self._hosts.places())
+        if self._hosts is None:
+            self.conditions = with_places(self._run_toml, {})
+        else:
+            is_provisional = self._run_toml.get("kind") != "meter" and are_hosts_received(self.folder)
+            placed = with_places(self._run_toml, self._hosts.places())
+            self.conditions = placed | ({PROVISIONAL_KEY: True} if is_provisional else {})
         return self.conditions
 
     def _is_over(self, conditions: Mapping[str, Any]) -> bool:
@@ -166,6 +193,15 @@ class Following:
         if self._hosts is not None:
             return self._last_rows_of_hosts(self._hosts) if is_over else self._hosts.new_rows()
         return rows_of_hosts(self.folder, conditions) if is_over and is_fleet_run(conditions) else {}
+
+    def _new_usage(self, new_rows: NewRows, *, is_over: bool) -> dict[str, pl.DataFrame]:
+        """The usage of interactions on other hosts that has become known; at the end of a run that of its tables."""
+        self._usage.take(new_rows)
+        if is_over and self.conditions.get("finished"):
+            usage = self._usage.usage_at_the_end(read_table(self.folder, "interactions", self.conditions))
+        else:
+            usage = self._usage.usage([] if self._hosts is None else self._hosts.new_readings(), self.conditions)
+        return {USAGE_TABLE: usage} if len(usage) else {}
 
     def _new_stream_rows(self, name: str, is_over: bool) -> pl.DataFrame | None:
         """The new rows of a table's stream; None if there are none. Of a run that is over, those before any damage."""

@@ -19,6 +19,12 @@ WIDEST_BOUND_NS = 100_000_000
 """The widest bound of a good clock. A record covers a second, and may not be misplaced by more than a tenth of it."""
 
 
+MOVED_NS = 100_000
+"""A beginning that has moved by less is not written again: no picture shows it."""
+BETTER_BOUND_SHARE = 0.9
+"""A bound within this share of the one before is not written again."""
+
+
 @dataclass(frozen=True)
 class HostPlace:
     """The place of a host's records, and the host's loss."""
@@ -31,6 +37,11 @@ class HostPlace:
     """Why the host was lost; empty if it was not."""
     lost_at_s: float | None = None
     """When that was noticed, since the run began."""
+
+    @property
+    def error_ns(self) -> int | None:
+        """The largest error of an instant of now that is placed by this; None if the clocks were not compared."""
+        return None if self.bound_ns is None else round(self.bound_ns / BETTER_BOUND_SHARE) + MOVED_NS
 
 
 def write_place(folder: Path, place: HostPlace) -> None:

@@ -30,7 +30,7 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
 
     The verdict is `Fine` only where a target is met: without one nobody knows which response times are good.
     """
-    lost = lost_in_words(window.hosts)
+    lost = lost_in_words(window)
     busy, work = _busy_in_words(window), _other_work_in_words(window)
     if not window.bands:
         cause = _idle_cause(window)
@@ -49,7 +49,7 @@ def answer(window: WatchWindow, target_ns: float | None = None) -> str:
 
 def answer_kind(window: WatchWindow, target_ns: float | None = None) -> str:
     """The kind of line that the answer is: good where a target is met, plain where nothing is known to be wrong."""
-    if lost_in_words(window.hosts) or (window.bands and not window.answered):
+    if lost_in_words(window) or (window.bands and not window.answered):
         return "answer"
     return _KINDS.get(_verdict(window, target_ns) if window.bands else _host_verdict(window), "answer")
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from loadgo.records.fleets import HOST_COLUMN
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, RESPONSE_NS
+from loadgo.records.live_usage import PLACE_COLUMN, USAGE_TABLE
 from loadgo.watching.memory_holders import Holders
 
 NULL_WORD_INDEX = 0xFFFFFFFF
@@ -50,11 +51,14 @@ FED_COLUMNS: Mapping[str, Columns] = {
         "u4 user line pass, w4 command outcome, f8 sent_ns response_ns, f4 typing_ns think_ns late_ns cpu_ns"
         " ready_wait_ns paging_wait_ns io_wait_ns faults_minor faults_major exit_status"
     ),
+    USAGE_TABLE: _columns("u4 row, f4 cpu_ns ready_wait_ns paging_wait_ns io_wait_ns faults_minor faults_major"),
 }
 """Columns that the page receives, by table. Small tables come first, so that the page can draw early.
 
-Only rows of several hosts have a host.
+Only rows of several hosts have a host. The usage of interactions comes after them, with their rows on the page.
 """
+LONG_TABLES = ("interactions", USAGE_TABLE)
+"""Tables that may have very many rows, in the order in which the page needs them."""
 
 
 @dataclass
@@ -63,6 +67,10 @@ class Feed:
 
     _words: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     _holders: Holders = field(default_factory=Holders)
+    _page_rows: list[NDArray[np.int64]] = field(default_factory=list)
+    """The row on the page of each interaction so far, by messages; -1 for those that the page does not have."""
+    _fed: int = 0
+    """Number of interactions on the page."""
 
     def messages(self, news: Mapping[str, pl.DataFrame]) -> list[bytes]:
         """One message for each table with new rows. `news` has the rows by table, as `loadgo.tables` reads them."""
@@ -70,11 +78,28 @@ class Feed:
         return [self._message(name, frame) for name, frame in reduced.items() if len(frame)]
 
     def _reduced(self, table: str, frame: pl.DataFrame) -> pl.DataFrame:
+        if table == "interactions":
+            return self._answered(frame)
+        if table == USAGE_TABLE:
+            return self._usage_on_page(frame)
         is_of_one = table == "memory" and HOST_COLUMN not in frame.columns
         reduced = self._holders.reduced(frame) if is_of_one else _reduced(table, frame)
         if HOST_COLUMN in FED_COLUMNS[table] and HOST_COLUMN not in reduced.columns:
             return reduced.with_columns(pl.lit(None, pl.Categorical).alias(HOST_COLUMN))
         return reduced
+
+    def _answered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The interactions that were typed and answered, with durations instead of instants."""
+        is_fed = frame.select(_TYPED.fill_null(value=False)).to_series().to_numpy()
+        self._page_rows.append(np.where(is_fed, np.cumsum(is_fed) - 1 + self._fed, -1))
+        self._fed += int(is_fed.sum())
+        return frame.lazy().filter(_TYPED).with_columns(_DURATIONS).collect()
+
+    def _usage_on_page(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The usage of interactions that the page has, with their rows there."""
+        self._page_rows = [np.concatenate(self._page_rows)]
+        rows = self._page_rows[0][frame[PLACE_COLUMN].to_numpy()]
+        return frame.with_columns(CPU_NS, pl.Series("row", rows)).filter(pl.col("row") >= 0)
 
     def _message(self, table: str, frame: pl.DataFrame) -> bytes:
         columns = FED_COLUMNS[table]
@@ -128,8 +153,6 @@ def message(head: Mapping[str, object], arrays: Sequence[NDArray[Any]] = ()) -> 
 def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """The rows that the page needs. Tables that it shows as sums have fewer rows."""
     match table:
-        case "interactions":
-            return _answered(frame)
         case "faults":
             return frame.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
         case "queue":
@@ -140,11 +163,6 @@ def _reduced(table: str, frame: pl.DataFrame) -> pl.DataFrame:
             return _named(frame)
         case _:
             return frame
-
-
-def _answered(frame: pl.DataFrame) -> pl.DataFrame:
-    """The interactions that were typed and answered, with durations instead of instants."""
-    return frame.lazy().filter(_TYPED).with_columns(_DURATIONS).collect()
 
 
 _TYPED = IS_ANSWERED & IS_MEASURED

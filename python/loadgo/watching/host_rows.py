@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from loadgo.notation.figures import NOT_MEASURED, cut, duration, in_words, number, plain, share
-from loadgo.watching.hosts import WindowHost
+from loadgo.watching.hosts import LostHost, WindowHost
 from loadgo.watching.window import WatchWindow
 
 _NAME_CHARS = 12
@@ -23,8 +23,9 @@ def slowest_first(hosts: Sequence[WindowHost]) -> list[WindowHost]:
     return sorted(hosts, key=lambda host: (-(host.p90_ns or 0.0), -(host.p50_ns or 0.0), host.name))
 
 
-def lost_in_words(hosts: Sequence[WindowHost]) -> str:
+def lost_in_words(window: WatchWindow) -> str:
     """A sentence that names the lost hosts; empty without one."""
+    hosts: list[WindowHost | LostHost] = [*window.hosts, *([window.lost_host] if window.lost_host else [])]
     lost = [f"{plain(host.name)}{_at(host)}" for host in hosts if host.lost_ns is not None]
     return f"Lost: {in_words(lost)}. " if lost else ""
 
@@ -61,7 +62,7 @@ def _state(host: WindowHost) -> str:
     return f"  late {duration(host.silent_ns)}" if host.is_late else ""
 
 
-def _at(host: WindowHost) -> str:
+def _at(host: WindowHost | LostHost) -> str:
     return f" at {duration(host.lost_ns)}" if host.lost_ns else ""
 
 

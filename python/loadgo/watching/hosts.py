@@ -61,6 +61,23 @@ def _bound_ns(host: HostOfRun) -> int | None:
 
 
 @dataclass(frozen=True)
+class LostHost:
+    """The only other host of a run that goes on, which was lost."""
+
+    name: str
+    lost_ns: float
+    """When it was lost, since the run began; 0 where that is not known."""
+
+
+def only_lost_host(conditions: Mapping[str, Any]) -> LostHost | None:
+    """The loss of the only other host of a run that goes on; None for any other run."""
+    system = conditions.get("system", {})
+    if not system.get("lost") or hosts_of_run(conditions):
+        return None
+    return LostHost(str(system.get("hostname") or system.get("name")), float(system.get("lost_at_s") or 0.0) * 1e9)
+
+
+@dataclass(frozen=True)
 class WindowHost:
     """One host in a window."""
 

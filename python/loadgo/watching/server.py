@@ -24,14 +24,14 @@ from loadgo.errors import BadArgument, BadRun, LoadgoError
 from loadgo.measures.summary import summarize
 from loadgo.notation.figures import duration
 from loadgo.records.fleet_tables import tables_of_load
-from loadgo.records.following import Following, NewRows, latest_ns, latest_row_ns
+from loadgo.records.following import PROVISIONAL_KEY, Following, NewRows, latest_ns, latest_row_ns
 from loadgo.records.part import part_of
 from loadgo.records.tables import tables
 from loadgo.reporting.report import render
 from loadgo.serving.loopback import file_answer, files_of, is_allowed, not_found, page_headers, serve_page
 from loadgo.watching.expected import Model
-from loadgo.watching.feed import Feed, message
-from loadgo.watching.hosts import watched_hosts
+from loadgo.watching.feed import LONG_TABLES, Feed, message
+from loadgo.watching.hosts import only_lost_host, watched_hosts
 from loadgo.watching.page_terms import TERMS_FILE, terms_module
 from loadgo.watching.play import title_of
 
@@ -60,6 +60,7 @@ class PageMessages:
     damage: str | None = None
     _feed: Feed = field(default_factory=Feed)
     _reach_ns: int = 0
+    _state: dict[str, object] = field(default_factory=dict)
     _hosts: list[dict[str, Any]] = field(default_factory=list)
     """The hosts as the page was told of them last."""
     _more: asyncio.Event = field(default_factory=asyncio.Event)
@@ -69,23 +70,26 @@ class PageMessages:
         news = self.following.new_rows()
         reach, first = max(self._reach_ns, latest_row_ns(news)), not self.messages
         new_messages = (
-            self._feed.messages(news) if len(news.get(_LONG_TABLE, ())) <= MOST_MESSAGE_ROWS else self._in_parts(news)
+            self._feed.messages(news)
+            if all(len(news.get(name, ())) <= MOST_MESSAGE_ROWS for name in LONG_TABLES)
+            else self._in_parts(news)
         )
         hosts = watched_hosts(self.following.conditions)
         changed = {} if hosts == self._hosts else {"hosts": hosts}
-        if new_messages or reach > self._reach_ns or self.following.ended or first or changed:
-            self._reach_ns, self._hosts = reach, hosts
-            state = {"title": title_of(self.following.conditions), "reach_ns": reach, "how": self.following.state_word}
+        state = _state(self.following, reach)
+        if new_messages or state != self._state or self.following.ended or first or changed:
+            self._reach_ns, self._hosts, self._state = reach, hosts, state
             before = [message({**state, **self.settings, **changed, "ended": False})] if first else []
             last = state | ({} if first else changed) | {"ended": self.following.ended}
             self.messages += [*before, *new_messages, message(last)]
 
     def _in_parts(self, news: NewRows) -> list[bytes]:
-        """Messages of the small tables first, and of the long table in slices, so that the page can draw early."""
-        small_tables = {name: rows for name, rows in news.items() if name != _LONG_TABLE}
+        """Messages of the small tables first, and of the long tables in slices, so that the page can draw early."""
+        small_tables = {name: rows for name, rows in news.items() if name not in LONG_TABLES}
         new_messages = self._feed.messages(small_tables)
-        for rows in news[_LONG_TABLE].iter_slices(MOST_MESSAGE_ROWS):
-            new_messages += self._feed.messages({_LONG_TABLE: rows})
+        for name in (name for name in LONG_TABLES if name in news):
+            for rows in news[name].iter_slices(MOST_MESSAGE_ROWS):
+                new_messages += self._feed.messages({name: rows})
         return new_messages
 
     async def run_model(self) -> None:
@@ -146,8 +150,16 @@ class PageMessages:
         return joined
 
 
-_LONG_TABLE = "interactions"
-"""The table that may have very many rows."""
+def _state(following: Following, reach_ns: int) -> dict[str, object]:
+    """The facts of the run that the page is told beside its rows."""
+    lost = only_lost_host(following.conditions)
+    return {
+        "title": title_of(following.conditions),
+        "reach_ns": reach_ns,
+        "how": following.state_word,
+        "provisional": PROVISIONAL_KEY in following.conditions,
+        "lost_host": None if lost is None else vars(lost),
+    }
 
 
 def serve(page: PageMessages, port: int, announce: Callable[[str], None], *, leaves: bool = False) -> None:

@@ -373,7 +373,8 @@ def _own_line(window: WatchWindow) -> str:
         return f"no users: {duration(window.width_ns)} of {whose} own work"
     late = "lateness of lines unknown" if window.lateness_ns is None else _lateness_in_words(window.lateness_ns)
     lost = "nothing lost" if not window.lost else f"{counted(window.lost, 'record').upper()} LOST"
-    return f"{counted(window.answered, 'answer')} in {duration(window.width_ns)}; {late}, {lost}"
+    so_far = "" if window.charged is None else f"; CPU of {number(window.charged)}, provisional"
+    return f"{counted(window.answered, 'answer')} in {duration(window.width_ns)}; {late}, {lost}{so_far}"
 
 
 def _lateness_in_words(lateness_ns: float) -> str:

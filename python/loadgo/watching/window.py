@@ -16,13 +16,13 @@ import polars as pl
 from loadgo.measures.other_work import OtherWork, other_work_in
 from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.fleets import is_fleet_run
-from loadgo.records.following import latest_ns
+from loadgo.records.following import PROVISIONAL_KEY, latest_ns
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
 from loadgo.records.phases import unsteady_count
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
 from loadgo.watching.fault_times import FaultTimes, fault_times
-from loadgo.watching.hosts import WindowHost, hosts_in
+from loadgo.watching.hosts import LostHost, WindowHost, hosts_in, only_lost_host
 from loadgo.watching.memory_holders import USERS_LABEL, Holdings, holdings
 from loadgo.watching.series import (
     binned_rates,
@@ -105,6 +105,8 @@ class WatchWindow:
     """Share of all processors' time by process name, the busiest process first. Empty where it was not measured."""
     hosts: tuple[WindowHost, ...]
     """The hosts of a run or metering of several, in their order; empty for one."""
+    lost_host: LostHost | None
+    """The only other host, if it was lost by the window's end."""
     users_share: float
     """Share of all users' processes in all processors' time, over the window; NaN where it was not measured."""
     has_supervisor: bool
@@ -127,6 +129,8 @@ class WatchWindow:
     """Interactions that ended in the window."""
     silent_ns: float
     """Time from the last of these to the window's end; the window's length without one."""
+    charged: int | None
+    """Number of these whose processor time is known so far; None where that is final."""
     unsteady: int
     """Number of these outside the steady phase, as in `unsteady_count`."""
     per_second: Floats
@@ -188,6 +192,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         time=_category_shares(time),
         processes=_process_shares(tables.processes, edges, processors),
         hosts=hosts_in(tables, ended, edges),
+        lost_host=lost if (lost := only_lost_host(tables.conditions)) and lost.lost_ns <= end_ns else None,
         users_share=_users_share(processes, processors),
         has_supervisor=bool((processes["who"].cast(pl.String) == "supervisor").any()),
         other_work=other_work_in(tables, rows_in_window(tables.time, edges), processes),
@@ -198,6 +203,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         fault_waits=fault_times(timed_faults, "wait_ns", _WAITING_KINDS),
         memory=None if is_fleet_run(tables.conditions) else holdings(tables.memory, start_ns, end_ns),
         answered=len(ended),
+        charged=ended["cpu_user_ns"].count() if tables.conditions.get(PROVISIONAL_KEY) else None,
         silent_ns=end_ns - float(ready_ns.max()) if len(ready_ns) else end_ns - start_ns,
         unsteady=unsteady_count(tables.phases, ended),
         per_second=binned_rates(ready_ns, np.ones(len(ready_ns)), edges, bins),

@@ -101,6 +101,8 @@ def test_the_page_and_the_rows_are_served(page: Served, run_tables: Tables) -> N
         "reach_ns": latest_ns(run_tables),
         "ended": True,
         "how": "ended",
+        "provisional": False,
+        "lost_host": None,
     }
     assert len(asked(page.address, f"feed?from={len(messages)}")[1]) == 0
     assert asked(page.address, "feed?from=soon")[0] == 400

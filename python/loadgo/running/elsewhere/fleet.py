@@ -7,7 +7,6 @@ before the first types. A host whose agent is lost is given up with its users, a
 from __future__ import annotations
 
 import threading
-import time
 import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -19,7 +18,6 @@ from loadgo import _loadgo
 from loadgo.hosts.agent import Agent, agent_over
 from loadgo.hosts.connection import Connection
 from loadgo.hosts.delivery import AgentProgram, deliver, find_agent_program
-from loadgo.hosts.failures import AgentLost
 from loadgo.hosts.fleet import FleetHost, UserRange, user_ranges
 from loadgo.records.fleets import FLEET_FOLDER, FLEET_KIND
 from loadgo.running.elsewhere.fleet_run_folder import EndedHost, complete_fleet_run, tell_unplaced_hosts
@@ -228,11 +226,10 @@ class _HostAtWork:
 
     def is_newly_lost(self) -> bool:
         """Whether the agent was lost since the last call. An agent that refuses to go on metering is not lost."""
-        failure = self.metering.failure
-        if self.loss is not None or not isinstance(failure, AgentLost):
+        if self.loss is not None:
             return False
-        self.loss = HostLoss(str(failure), time.monotonic_ns())
-        return True
+        self.loss = self.metering.loss()
+        return self.loss is not None
 
     def end(self) -> EndedHost:
         """Ends the meters."""

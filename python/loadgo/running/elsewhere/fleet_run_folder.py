@@ -28,7 +28,6 @@ from loadgo.running.elsewhere.metering import FarMeteringEnd
 from loadgo.running.elsewhere.run_folder import (
     FOLLOWED_NONE,
     RunClock,
-    bounds_of_users,
     charged_interactions,
     clock_doubt,
     clock_section,
@@ -47,7 +46,7 @@ from loadgo.running.elsewhere.run_folder import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from loadgo.running.elsewhere.usage import UsageCounts
+    from loadgo.records.far_usage import UsageCounts
 
 _ABOUT = "users logged in to {count} hosts by ssh, and {driver}: response times include the network"
 
@@ -163,6 +162,8 @@ def placed_host(
 ) -> PlacedHost:
     """The rows of a host, and its sections of `run.toml`."""
     import polars as pl
+
+    from loadgo.records.far_usage import bounds_of_users
 
     far_folder = folder / FLEET_FOLDER / host.name
     far, ended, clock = far_run_toml(far_folder), host.ended, host.clock

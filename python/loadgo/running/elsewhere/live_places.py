@@ -11,14 +11,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from loadgo.hosts.clock import FarClock
-from loadgo.records.host_places import ControllerLock, HostPlace, write_place
+from loadgo.records.host_places import BETTER_BOUND_SHARE, MOVED_NS, ControllerLock, HostPlace, write_place
 
 _LOOK_EVERY_NS = 1_000_000_000
 """Time between two looks at a host's clock, with which questions go once a second."""
-_MOVED_NS = 100_000
-"""A beginning that has moved by less is not written again: no picture shows it."""
-_BETTER_BOUND_SHARE = 0.9
-"""A bound within this share of the one before is not written again."""
 
 
 @dataclass(frozen=True)
@@ -98,5 +94,5 @@ def _differs(place: HostPlace, before: HostPlace) -> bool:
     """Whether a picture of the run would show the difference."""
     if place.begins_ns is None or before.begins_ns is None or place.bound_ns is None or before.bound_ns is None:
         return place != before
-    has_moved = abs(place.begins_ns - before.begins_ns) > _MOVED_NS
-    return has_moved or not _BETTER_BOUND_SHARE < place.bound_ns / before.bound_ns < 1 / _BETTER_BOUND_SHARE
+    has_moved = abs(place.begins_ns - before.begins_ns) > MOVED_NS
+    return has_moved or not BETTER_BOUND_SHARE < place.bound_ns / before.bound_ns < 1 / BETTER_BOUND_SHARE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import tomllib
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from types import TracebackType
 from typing import Any
 
 from loadgo.hosts.agent import Agent, Frame, texts_of
-from loadgo.hosts.failures import WrongFrames
+from loadgo.hosts.failures import AgentLost, WrongFrames
 from loadgo.hosts.next_lines import NextLinesPipe
+from loadgo.running.elsewhere.live_places import HostLoss
 from loadgo.running.elsewhere.recording import FarRecording
 
 
@@ -39,6 +41,7 @@ class FarMetering(FarRecording):
         self._request = request
         self._sessions: str | None = None
         self._news = NextLinesPipe()
+        self._loss: HostLoss | None = None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -83,6 +86,12 @@ class FarMetering(FarRecording):
     def sessions(self) -> str | None:
         """The directory there in which sessions announce themselves, once there is a first `run.toml`; else None."""
         return self._sessions
+
+    def loss(self) -> HostLoss | None:
+        """The loss of the agent there, if it was lost. An agent that refuses to go on metering is not lost."""
+        if self._loss is None and isinstance(self.failure, AgentLost):
+            self._loss = HostLoss(str(self.failure), time.monotonic_ns())
+        return self._loss
 
     def end(self) -> FarMeteringEnd:
         """Ends the meters and waits for their last records."""

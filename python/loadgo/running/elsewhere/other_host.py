@@ -154,7 +154,7 @@ class OtherHostDriver:
                         def report_with_folder(state: Progress) -> bool:
                             metering.folder_exists()
                             places.hear(state)
-                            places.tell(metering.folder, agent.clock.clock(), metering.origin_ns, None)
+                            places.tell(metering.folder, agent.clock.clock(), metering.origin_ns, metering.loss())
                             return report(state) and not stop.is_set()
 
                         result = self.drivers(script, {**options, **far}, folder, report_with_folder)

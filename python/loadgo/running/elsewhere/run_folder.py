@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from loadgo.running.elsewhere.metering import FarMeteringEnd
 if TYPE_CHECKING:
     import polars as pl
 
-    from loadgo.running.elsewhere.usage import BoundOfUser, UsageCounts
+    from loadgo.records.far_usage import BoundOfUser, UsageCounts
 
 _DRIVER = "driver"
 """The driver's row of `processes`: an agent has no driver."""
@@ -163,6 +162,7 @@ def placed_tables(far_folder: Path, run_clock: RunClock, end_ns: int) -> dict[st
 
 def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
     """Gives each interaction what it used there. None if the agent has followed no session."""
+    from loadgo.records.far_usage import bounds_of_users
     from loadgo.records.tables import read_table
 
     interactions, sessions = read_table(folder, "interactions"), read_table(folder, "sessions")
@@ -177,6 +177,7 @@ def _charge_interactions(folder: Path, bound_ns: int) -> UsageCounts | None:
 
 def _check_commands(folder: Path, host: Address, bound_ns: int) -> list[str]:
     """Takes the command off rows that may belong to another one. Returns a note if there are such rows."""
+    from loadgo.records.far_usage import bounds_of_users
     from loadgo.records.tables import read_table
     from loadgo.running.elsewhere.typed_commands import COMMAND_TABLES
 
@@ -212,30 +213,11 @@ def charged_interactions(
     """The interactions with what they used on the host of the `run.toml` `far`. None if it has followed no session."""
     import polars as pl
 
-    from loadgo.running.elsewhere.usage import FarProcessors, charge
+    from loadgo.records.far_usage import charge, processors_of
 
     if readings.filter(pl.col("user").is_not_null()).is_empty():
         return None
-    step_ns = int(far.get("usage", {}).get("cpu_resolution_ns", 1))
-    processors = FarProcessors(int(far.get("system", {}).get("processors") or 1), step_ns)
-    return charge(interactions, sessions, readings, bound_of, processors)
-
-
-def bounds_of_users(run_toml: Mapping[str, Any], bound_ns: int) -> BoundOfUser:
-    """The bound of a host's clock beside the clock of each user's driver, if that is not this host.
-
-    `bound_ns` is the bound of the host's clock beside the clock here.
-    """
-    drivers = drivers_of_run(run_toml)
-    if not drivers:
-        return lambda _user: bound_ns
-    last_users = [driver.last_user for driver in drivers]
-
-    def bound_of(user: int) -> int:
-        number = min(bisect_left(last_users, user), len(drivers) - 1)
-        return bound_ns + drivers[number].bound_ns
-
-    return bound_of
+    return charge(interactions, sessions, readings, bound_of, processors_of(far))
 
 
 def dropped_log_ins(folder: Path) -> list[str]:

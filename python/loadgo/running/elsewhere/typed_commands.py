@@ -15,14 +15,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.notation.figures import counted, number
-from loadgo.running.elsewhere.usage import BoundOfUser, Instants
+from loadgo.records.account_readings import InstantArray
+from loadgo.records.far_usage import BoundOfUser
 
 UNKNOWN_COMMAND = "(not known)"
 """The command of rows that may belong to several commands."""
 COMMAND_TABLES = ("faults", "primitives", "stacks")
 """The tables whose rows may have a user and a command."""
 _NEVER_NS = np.iinfo(np.int64).max // 2
-_Spans = tuple[Instants, Instants]
+_Spans = tuple[InstantArray, InstantArray]
 """Beginnings and ends of spans, in the order of both; no two of them touch."""
 
 
@@ -99,7 +100,7 @@ def _doubtful_spans(lines: pl.DataFrame, heard: pl.DataFrame | None, bound_ns: i
     return sent[places] - bound_ns, until
 
 
-def _heard_after(heard_ns: Instants, heard_names: NDArray[np.object_], sent_ns: int, name: str) -> int:
+def _heard_after(heard_ns: InstantArray, heard_names: NDArray[np.object_], sent_ns: int, name: str) -> int:
     """When the agent had surely heard of a line that was sent at `sent_ns`."""
     first = int(np.searchsorted(heard_ns, sent_ns, side="right"))
     later = np.flatnonzero(heard_names[first:] == name)

@@ -9,7 +9,7 @@ const CAUSES = { "CPU wait": "waiting for a processor", "page wait": "waiting fo
 const NO_VERDICT = "Response", KINDS = { "Fine:": "good", "Not full:": "plain", [`${NO_VERDICT} `]: "plain" };
 
 export function answer(told, window, everybody, target) {
-  const lost = lostOf(told.hosts), busy = busyOf(told, window, everybody), work = busyWith(told, everybody), cause = idleCause(told);
+  const lost = lostOf([...told.hosts.filter(host => host.lost), ...(told.lostHost ? [told.lostHost] : [])]), busy = busyOf(told, window, everybody), work = busyWith(told, everybody), cause = idleCause(told);
   // Without users the bands are of processes: how long those were ready is nobody's response time.
   if (!everybody) return `${lost}${hostVerdict(told)}: ${busy}${cause ? "; " + cause : ""}${work}.`;
   if (!told.answered) return `${lost}Nobody was answered in the last ${duration(window.end - window.start)}. ${capital(busy)}${work}.`;
@@ -104,9 +104,9 @@ function idleCause(told) {
 /** The host whose processors were busiest; undefined where none was measured. */
 function busiestOf(hosts) { return hosts.filter(host => !Number.isNaN(host.share)).sort((a, b) => b.share - a.share || (a.name < b.name ? -1 : 1))[0]; }
 
-/** The sentence that names the lost hosts; empty without one. */
+/** The sentence that names these lost hosts; empty without one. */
 function lostOf(hosts) {
-  const lost = hosts.filter(host => host.lost).map(host => host.name + (host.lost_ns ? ` at ${duration(host.lost_ns)}` : ""));
+  const lost = hosts.map(host => host.name + (host.lost_ns ? ` at ${duration(host.lost_ns)}` : ""));
   return lost.length ? `Lost: ${lost.length > 1 ? `${lost.slice(0, -1).join(", ")} and ${lost.at(-1)}` : lost[0]}. ` : "";
 }
 

@@ -30,6 +30,8 @@ export function figures(store, window, bands) {
     perSecond: late.length / (end - start) * 1e9,
     response: { p50: responses.length > 1 ? quantile(responses, 0.5) : null, p90: responses.length > 9 ? quantile(responses, 0.9) : null, mean: mean(late, told.response_ns) },
     cpu: mean(late, told.cpu_ns),
+    charged: store.provisional ? late.filter(row => told.cpu_ns[row] === told.cpu_ns[row]).length : null,
+    lostHost: store.lostHost && store.lostHost.lost_ns <= end ? store.lostHost : null,
     commands: commands(store, late),
     waiting: waiting(store, late),
     lateness: late.length ? quantile(Float32Array.from(late, row => told.late_ns[row]).sort(), 0.99) : null,

@@ -103,7 +103,7 @@ function settle() {
   const users = everybody() ? `${over ? "" : `${number(told.users)} of `}${number(everybody())} ${over ? "users" : "logged in"} · ` : "";
   $("about").textContent = `${store.title} · ${users}${told.phase && !over ? told.phase + " · " : ""}${mode}${lost}${gone ? ` · ${gone}; what is here stays` : ""}`;
   $("report").href = reportOf(window.start, window.end);
-  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? lostRecords(told.lost) : "nothing lost"}.` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
+  $("instrument").textContent = everybody() ? `${number(told.answered)} ${told.answered === 1 ? "answer" : "answers"} in ${duration(window.end - window.start)}; the driver was ${told.lateness === 0 ? "in time" : `${duration(told.lateness)} late (p99)`}, ${told.lost ? lostRecords(told.lost) : "nothing lost"}.${told.charged === null ? "" : ` What ${number(told.charged)} of them used on the other ${store.settings.hosts.length ? "hosts" : "host"} is known, provisionally until the run ends.`}` : `No users: ${duration(window.end - window.start)} of ${store.settings.hosts.length ? "the hosts'" : "this system's"} own work.`;
   rested = performance.now();
   document.body.dataset.drawn = String(+(document.body.dataset.drawn || 0) + 1);
 }

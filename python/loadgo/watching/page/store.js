@@ -13,10 +13,13 @@ export class Store {
   ended = false;
   how = "live";
   damage = null;
+  provisional = false;
+  lostHost = null;
   expected = null;
 
   /** Takes one message in. */
   take(head, bytes) {
+    if (head.table === "usage") { this.users.charge(head, bytes); return; }
     if (head.table) {
       this.tables[head.table].append(head, bytes);
       if (head.table === "interactions" || head.table === "sessions") this.users.take();
@@ -29,6 +32,7 @@ export class Store {
     for (const name of ["width_ns", "target_ns", "begin_ns", "speed", "hosts"]) if (name in head) this.settings[name] = head[name];
     if (!this.users.read) this.users.grid.expect(head.reach_ns);
     this.how = head.how;
+    [this.provisional, this.lostHost] = [head.provisional, head.lost_host];
     [this.title, this.reach, this.ended] = [head.title, Math.max(head.reach_ns, 1), head.ended];
   }
 }

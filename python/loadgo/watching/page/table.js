@@ -10,12 +10,7 @@ export class Table {
 
   /** Appends the rows of one message; `bytes` are its columns, each from a multiple of 8 bytes on. */
   append(head, bytes) {
-    let place = 0;
-    for (const [name, kind] of head.columns) {
-      const more = new KINDS[kind](bytes, place, head.rows);
-      place += Math.ceil(more.byteLength / 8) * 8;
-      this.columns[name] = grown(this.columns[name], more, this.rows);
-    }
+    for (const [name, more] of columnsOf(head, bytes)) this.columns[name] = grown(this.columns[name], more, this.rows);
     for (const [name, words] of Object.entries(head.words)) (this.words[name] ||= []).push(...words);
     this.rows += head.rows;
   }
@@ -30,6 +25,16 @@ export class Table {
   between(start, end) {
     return this.rows ? [after(this.columns.at_ns, start, this.rows), after(this.columns.at_ns, end, this.rows)] : [0, 0];
   }
+}
+
+/** The columns of one message: names and arrays. */
+export function columnsOf(head, bytes) {
+  let place = 0;
+  return head.columns.map(([name, kind]) => {
+    const column = new KINDS[kind](bytes, place, head.rows);
+    place += Math.ceil(column.byteLength / 8) * 8;
+    return [name, column];
+  });
 }
 
 /** The first place in the sorted `values` that is beyond `bound`. */

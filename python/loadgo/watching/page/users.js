@@ -1,6 +1,6 @@
 // What every user did, against time: from interactions to shares of columns, for lanes of one user or of several.
 import { STATES, WAITS } from "./states.js";
-import { after } from "./table.js";
+import { after, columnsOf } from "./table.js";
 
 const ALL = STATES.length, UNKNOWN = ALL - 1;
 const LANES = 64, BINS = 8192, DIRECT = 20_000, FIRST_BIN_NS = 1e8;
@@ -32,6 +32,19 @@ export class Users {
       user.sessions.push([told.started_ns[this.logins], Number.isNaN(ended) ? Infinity : ended]);
       if (!Number.isNaN(ended)) user.left = user.left === Infinity ? ended : Math.max(user.left, ended);
     }
+  }
+
+  /** Takes in what interactions used that are here already: it comes later from another host. */
+  charge(head, bytes) {
+    const { columns } = this.interactions, { row: rows, ...used } = Object.fromEntries(columnsOf(head, bytes));
+    rows.forEach((row, at) => {
+      const changed = Object.keys(used).filter(name => !Object.is(columns[name][row], used[name][at]));
+      if (!changed.length) return;
+      const ready = columns.sent_ns[row] + columns.response_ns[row];
+      this.grid.lay(this.interactions, row, columns.user[row], ready, -1);
+      for (const name of changed) columns[name][row] = used[name][at];
+      this.grid.lay(this.interactions, row, columns.user[row], ready);
+    });
   }
 
   user(name) {
@@ -137,23 +150,23 @@ function order(user) {
 function known(x) { return x === x ? x : 0; }
 
 /** Adds one interaction's states to the columns from `into` on, each part with its share of the time in which it lay; returns when its user began to think. */
-function lay(values, into, told, row, ready, start, width, columns) {
+function lay(values, into, told, row, ready, start, width, columns, sign = 1) {
   const sent = told.sent_ns[row], typing = sent - known(told.typing_ns[row]), thought = typing - known(told.think_ns[row]);
   const running = known(told.cpu_ns[row]), queued = known(told.ready_wait_ns[row]), paging = known(told.paging_wait_ns[row]), disk = known(told.io_wait_ns[row]);
   const sum = running + queued + paging + disk, whole = Math.max(sum, ready - sent, 1);
-  if (running > 0) spread(values, into, sent, ready, running / whole, start, width, columns);
-  if (queued > 0) spread(values, into + 1, sent, ready, queued / whole, start, width, columns);
-  if (paging > 0) spread(values, into + 2, sent, ready, paging / whole, start, width, columns);
-  if (disk > 0) spread(values, into + 3, sent, ready, disk / whole, start, width, columns);
-  spread(values, into + WAITS - 1, sent, ready, 1 - sum / whole, start, width, columns);
-  spread(values, into + WAITS, typing, sent, 1, start, width, columns);
-  spread(values, into + WAITS + 1, thought, typing, 1, start, width, columns);
+  if (running > 0) spread(values, into, sent, ready, sign * running / whole, start, width, columns);
+  if (queued > 0) spread(values, into + 1, sent, ready, sign * queued / whole, start, width, columns);
+  if (paging > 0) spread(values, into + 2, sent, ready, sign * paging / whole, start, width, columns);
+  if (disk > 0) spread(values, into + 3, sent, ready, sign * disk / whole, start, width, columns);
+  spread(values, into + WAITS - 1, sent, ready, sign * (1 - sum / whole), start, width, columns);
+  spread(values, into + WAITS, typing, sent, sign, start, width, columns);
+  spread(values, into + WAITS + 1, thought, typing, sign, start, width, columns);
   return thought;
 }
 
 /** Adds the stretch's share of every column that it touches. */
 function spread(values, into, from, to, weight, start, width, columns) {
-  if (weight <= 0 || to <= from) return;
+  if (!weight || to <= from) return;
   const left = (from - start) / width, right = (to - start) / width;
   const first = left < 0 ? 0 : Math.floor(left), last = right >= columns ? columns - 1 : Math.floor(right);
   if (first === last) { values[into + first * ALL] += weight * (Math.min(right, first + 1) - Math.max(left, first)); return; }
@@ -185,9 +198,13 @@ class Grid {
   add(table, row, user, ready) {
     while (user >> this.shift >= LANES) this.joinLanes();
     while (ready >= this.width * BINS) this.joinBins();
-    const into = (user >> this.shift) * BINS * ALL;
-    lay(this.values, into, table.columns, row, ready, 0, this.width, BINS);
+    this.lay(table, row, user, ready);
     this.answers[Math.floor(ready / this.width)] += 1;
+  }
+
+  /** Lays one interaction into the bins, or takes it out again with the `sign` -1. */
+  lay(table, row, user, ready, sign = 1) {
+    lay(this.values, (user >> this.shift) * BINS * ALL, table.columns, row, ready, 0, this.width, BINS, sign);
   }
 
   joinLanes() {

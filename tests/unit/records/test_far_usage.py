@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadgo.running.elsewhere.usage import FarProcessors, UsageCounts, charge
+from loadgo.records.far_usage import FarProcessors, UsageCounts, charge
 from support.synthetic import frame, interaction
 
 MS = 1_000_000

@@ -8,22 +8,33 @@ before the answer to after the next line has work of both lines, and then neithe
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from loadgo import _loadgo
+from loadgo.records.account_readings import (
+    COUNT_COLUMNS,
+    NEVER_NS,
+    TICK_COLUMNS,
+    InstantArray,
+    Lines,
+    Readings,
+    lines_by_user,
+    readings_by_user,
+)
+from loadgo.records.drivers import drivers_of_run
 
-_COUNTS = _loadgo.USAGE_COLUMNS
-_TYPED_COUNTS = _COUNTS[2:]
-_TICKS = ("user_ticks_us", "system_ticks_us")
-_NEVER_NS = np.iinfo(np.int64).max // 2
+_TYPED_COUNTS = COUNT_COLUMNS[2:]
+CHARGED_COLUMNS = (*COUNT_COLUMNS, "typing_cpu_ns", *(f"typing_{name}" for name in _TYPED_COUNTS), "cpu_excess_ns")
+"""The columns of `interactions` with what each used."""
 
-Instants = NDArray[np.int64]
 BoundOfUser = Callable[[int], int]
 """The largest error of a host's clock beside that of the driver of a user, in nanoseconds."""
 
@@ -34,6 +45,12 @@ class FarProcessors:
 
     count: int
     step_ns: int
+
+
+def processors_of(run_toml: Mapping[str, Any]) -> FarProcessors:
+    """The processors of the host with this `run.toml`."""
+    step_ns = int(run_toml.get("usage", {}).get("cpu_resolution_ns", 1))
+    return FarProcessors(int(run_toml.get("system", {}).get("processors") or 1), step_ns)
 
 
 @dataclass
@@ -57,19 +74,13 @@ class UsageCounts:
 
 
 @dataclass(frozen=True)
-class _Readings:
-    """The rows of one user: where each begins and ends, and what was used; -1 where a count is not known."""
+class SplitSoFar:
+    """The processor time of a user's earlier lines in the program and in the system, and the clock ticks in each."""
 
-    begins_ns: Instants
-    ends_ns: Instants
-    counts: NDArray[np.int64]
-    """Shape (rows, counts)."""
-    ticks: NDArray[np.int64]
-    """Clock ticks in the program and in the system, in microseconds. Shape (rows, 2)."""
-    followed_ns: int
-    """When the session was first read."""
-    is_counted: NDArray[np.bool_]
-    """Tells for each count whether it can be had at all."""
+    user_ns: int = 0
+    system_ns: int = 0
+    user_ticks_us: int = 0
+    system_ticks_us: int = 0
 
 
 @dataclass
@@ -79,11 +90,28 @@ class _Charged:
     rows: list[int] = field(default_factory=list)
     values: dict[str, list[int | None]] = field(default_factory=dict)
 
-    def add(self, places: Instants, columns: dict[str, NDArray[np.int64]]) -> None:
+    def add(self, places: InstantArray, columns: dict[str, NDArray[np.int64]]) -> None:
         """Adds the values of a user's interactions; -1 for what is not known."""
         self.rows.extend(places.tolist())
         for name, column in columns.items():
             self.values.setdefault(name, []).extend(None if value < 0 else value for value in column.tolist())
+
+
+def bounds_of_users(run_toml: Mapping[str, Any], bound_ns: int) -> BoundOfUser:
+    """The bound of a host's clock beside the clock of each user's driver, if that is not this host.
+
+    `bound_ns` is the bound of the host's clock beside the clock here.
+    """
+    drivers = drivers_of_run(run_toml)
+    if not drivers:
+        return lambda _user: bound_ns
+    last_users = [driver.last_user for driver in drivers]
+
+    def bound_of(user: int) -> int:
+        number = min(bisect_left(last_users, user), len(drivers) - 1)
+        return bound_ns + drivers[number].bound_ns
+
+    return bound_of
 
 
 def charge(
@@ -103,69 +131,109 @@ def charge(
     measured = table.filter(pl.col("cpu_user_ns").is_not_null())
     counts.elsewhere = len(measured)
     last_ns = readings.filter(pl.col("user").is_null())["at_ns"].cast(pl.Int64).max()
-    by_user = _readings_by_user(readings)
+    by_user = readings_by_user(readings)
     ended = {user: (ended_ns, outcome) for user, ended_ns, outcome in _ends(sessions)}
-    for user, lines in _lines_by_user(table.filter(pl.col("cpu_user_ns").is_null())):
+    for user, lines in lines_by_user(table.filter(pl.col("cpu_user_ns").is_null())):
         rows = by_user.get(user)
         if rows is None:
             counts.not_followed += len(lines)
             continue
-        gaps = _Gaps.of(lines, *ended.get(user, (None, "")))
-        bound_ns = bound_of(user)
-        why_not = _unknown(gaps, rows, bound_ns, last_ns if isinstance(last_ns, int) else 0)
-        tally = Counter(why_not.tolist())
-        counts.known += tally[_KNOWN]
+        gaps = Gaps.of(lines, *last_gap(lines, *ended.get(user, (None, ""))))
+        usage = usage_of_lines(
+            lines, gaps, rows, bound_of(user), last_ns if isinstance(last_ns, int) else 0, processors
+        )
+        tally = Counter(usage.why_not.tolist())
+        counts.known += tally[KNOWN]
         counts.not_followed += tally[_NOT_FOLLOWED]
-        counts.cut_off += tally[_CUT_OFF]
-        counts.between += tally[_BETWEEN]
-        charged.add(*_usage(lines, gaps, rows, bound_ns, why_not == _KNOWN, processors))
+        counts.cut_off += tally[CUT_OFF]
+        counts.between += tally[BETWEEN]
+        charged.add(lines.places, usage.columns)
     return _with_usage(table, charged), counts
 
 
-_KNOWN, _NOT_FOLLOWED, _CUT_OFF, _BETWEEN = range(4)
+KNOWN, _NOT_FOLLOWED, CUT_OFF, BETWEEN = range(4)
 
 
 @dataclass(frozen=True)
-class _Gaps:
+class Gaps:
     """The times in which a user has no answer to wait for, one before each line and one before the log-out."""
 
-    begins_ns: Instants
+    begins_ns: InstantArray
     """The prompts."""
-    ends_ns: Instants
+    ends_ns: InstantArray
     """The sendings."""
 
     @staticmethod
-    def of(lines: pl.DataFrame, ended_ns: int | None, outcome: str) -> _Gaps:
-        """The gaps of one user, whose session ended at `ended_ns`."""
-        sent = lines["sent_ns"].to_numpy()
-        prompts = sent - lines["think_ns"].to_numpy() - lines["typing_ns"].to_numpy()
-        ready: int | None = lines["ready_ns"][-1]
-        if ended_ns is None:
-            last, next_ns = int(sent[-1]), int(sent[-1])
-        elif ready is None:
-            # The line that a session died in has all until its end. After a time-out nobody knows when the prompt came.
-            last, next_ns = (ended_ns, _NEVER_NS) if outcome == "died" else (int(sent[-1]), int(sent[-1]))
-        elif ended_ns <= ready:
-            last, next_ns = ready, _NEVER_NS  # the line has ended the session
-        else:
-            last, next_ns = ready, min(ready + _loadgo.LOG_OUT_PAUSE_NS, ended_ns)
-        return _Gaps(np.append(prompts, last), np.append(sent, next_ns))
+    def of(lines: Lines, prompt_ns: int, next_ns: int) -> Gaps:
+        """The gaps of one user. The last one is from `prompt_ns` to `next_ns`."""
+        return Gaps(np.append(lines.prompts_ns, prompt_ns), np.append(lines.sent_ns, next_ns))
 
 
-def _unknown(gaps: _Gaps, rows: _Readings, bound_ns: int, last_ns: int) -> NDArray[np.int64]:
+def last_gap(lines: Lines, ended_ns: int | None, outcome: str) -> tuple[int, int]:
+    """The beginning and the end of a user's last gap. `ended_ns` is the end of the session; None if it has no row."""
+    sent, ready = int(lines.sent_ns[-1]), lines.last_ready_ns
+    if ended_ns is None:
+        return sent, sent
+    if ready is None:
+        # The line that a session died in has all until its end. After a time-out nobody knows when the prompt came.
+        return (ended_ns, NEVER_NS) if outcome == "died" else (sent, sent)
+    if ended_ns <= ready:
+        return ready, NEVER_NS  # the line has ended the session
+    return ready, min(ready + _loadgo.LOG_OUT_PAUSE_NS, ended_ns)
+
+
+@dataclass(frozen=True)
+class LinesUsage:
+    """The usage of a user's lines."""
+
+    why_not: NDArray[np.int64]
+    """Why the usage of each line is not known: one of `KNOWN` and the others."""
+    columns: dict[str, NDArray[np.int64]]
+    """By the column of `interactions`; -1 for what is not known."""
+    ticks: NDArray[np.int64]
+    """Clock ticks of each line in the program and in the system, in microseconds. Shape (lines, 2)."""
+
+    def split_after(self, before: SplitSoFar, lines: int) -> SplitSoFar:
+        """The sums of the first `lines` of these, and of those before."""
+        known = self.columns["cpu_user_ns"][:lines] >= 0
+        user_ns, system_ns = (int(self.columns[name][:lines][known].sum()) for name in ("cpu_user_ns", "cpu_system_ns"))
+        user_ticks_us, system_ticks_us = (int(value) for value in self.ticks[:lines][known].sum(axis=0))
+        return SplitSoFar(
+            before.user_ns + user_ns,
+            before.system_ns + system_ns,
+            before.user_ticks_us + user_ticks_us,
+            before.system_ticks_us + system_ticks_us,
+        )
+
+
+def usage_of_lines(
+    lines: Lines,
+    gaps: Gaps,
+    rows: Readings,
+    bound_ns: int,
+    last_ns: int,
+    processors: FarProcessors,
+    before: SplitSoFar | None = None,
+) -> LinesUsage:
+    """The usage of a user's lines, before which others had what `before` says. Accounts were read until `last_ns`."""
+    why_not = _unknown(gaps, rows, bound_ns, last_ns)
+    return _usage(lines, gaps, rows, bound_ns, why_not, processors, before or SplitSoFar())
+
+
+def _unknown(gaps: Gaps, rows: Readings, bound_ns: int, last_ns: int) -> NDArray[np.int64]:
     """Why the usage of each of a user's lines is not known: one of `_KNOWN` and the others."""
-    after, before = _places(gaps, rows, bound_ns)
+    after, before = row_places(gaps, rows, bound_ns)
     changes = np.zeros(len(gaps.begins_ns) + 1, np.int64)
     across = before > after + 1
     np.add.at(changes, after[across] + 1, 1)
     np.add.at(changes, before[across], -1)
     is_crossed = np.cumsum(changes)[:-1] > 0
-    why_not = np.where(is_crossed[:-1] | is_crossed[1:], _BETWEEN, _KNOWN)
-    why_not = np.where(gaps.begins_ns[1:] + bound_ns > last_ns, _CUT_OFF, why_not)
+    why_not = np.where(is_crossed[:-1] | is_crossed[1:], BETWEEN, KNOWN)
+    why_not = np.where(gaps.begins_ns[1:] + bound_ns > last_ns, CUT_OFF, why_not)
     return np.where(gaps.ends_ns[:-1] - bound_ns < rows.followed_ns, _NOT_FOLLOWED, why_not)
 
 
-def _places(gaps: _Gaps, rows: _Readings, bound_ns: int) -> tuple[Instants, Instants]:
+def row_places(gaps: Gaps, rows: Readings, bound_ns: int) -> tuple[InstantArray, InstantArray]:
     """For each row the last gap behind whose beginning it lies, and the first gap before whose end it lies.
 
     A row within line `n` has (n, n + 1), one within the gap before line `n` has (n, n) or (n, less).
@@ -176,38 +244,40 @@ def _places(gaps: _Gaps, rows: _Readings, bound_ns: int) -> tuple[Instants, Inst
 
 
 def _usage(
-    lines: pl.DataFrame,
-    gaps: _Gaps,
-    rows: _Readings,
+    lines: Lines,
+    gaps: Gaps,
+    rows: Readings,
     bound_ns: int,
-    is_known: NDArray[np.bool_],
+    why_not: NDArray[np.int64],
     processors: FarProcessors,
-) -> tuple[Instants, dict[str, NDArray[np.int64]]]:
-    """The places of a user's lines in the table, and the columns of what they used; -1 for what is not known."""
-    after, before = _places(gaps, rows, bound_ns)
+    split: SplitSoFar,
+) -> LinesUsage:
+    """The usage of a user's lines where `why_not` says that this is known."""
+    is_known = why_not == KNOWN
+    after, before = row_places(gaps, rows, bound_ns)
     is_of_line = (after >= 0) & (after < len(lines)) & (before <= after + 1)
-    typed = lines["typing_ns"].to_numpy() > 0
+    typed = lines.typing_ns > 0
     is_typing = is_of_line & (before <= after) & typed[np.clip(after, 0, len(lines) - 1)]
     is_own = is_of_line & ~is_typing
-    columns = dict(zip(_COUNTS, _sums(after, rows, is_own, is_known).T, strict=True))
+    columns = dict(zip(COUNT_COLUMNS, _sums(after, rows, is_own, is_known).T, strict=True))
     cpu = _added(columns["cpu_user_ns"], columns["cpu_system_ns"])
-    ticks = np.zeros((len(lines), len(_TICKS)), np.int64)
+    ticks = np.zeros((len(lines), len(TICK_COLUMNS)), np.int64)
     np.add.at(ticks, after[is_own], rows.ticks[is_own])
-    columns["cpu_user_ns"], columns["cpu_system_ns"] = _divided(cpu, ticks)
-    typing = dict(zip(_COUNTS, _sums(after, rows, is_typing, is_known & typed).T, strict=True))
+    columns["cpu_user_ns"], columns["cpu_system_ns"] = _divided(cpu, ticks, split)
+    typing = dict(zip(COUNT_COLUMNS, _sums(after, rows, is_typing, is_known & typed).T, strict=True))
     columns["typing_cpu_ns"] = _added(typing["cpu_user_ns"], typing["cpu_system_ns"])
     columns |= {f"typing_{name}": typing[name] for name in _TYPED_COUNTS}
-    response = lines["ready_ns"].fill_null(-1).to_numpy() - lines["sent_ns"].to_numpy()
+    response = lines.ready_ns - lines.sent_ns
     excess = np.maximum(0, cpu - response * processors.count - 2 * processors.step_ns)
     columns["cpu_excess_ns"] = np.where((cpu < 0) | (response < 0), -1, excess)
-    return lines["place"].to_numpy().astype(np.int64), columns
+    return LinesUsage(why_not, columns, ticks)
 
 
 def _sums(
-    places: Instants, rows: _Readings, chosen: NDArray[np.bool_], is_known: NDArray[np.bool_]
+    places: InstantArray, rows: Readings, chosen: NDArray[np.bool_], is_known: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """The sums of the chosen rows' counts by line; -1 for what is not known. Shape (lines, counts)."""
-    sums = np.zeros((len(is_known), len(_COUNTS)), np.int64)
+    sums = np.zeros((len(is_known), len(COUNT_COLUMNS)), np.int64)
     is_lacking = np.zeros(sums.shape, bool)
     counts = rows.counts[chosen]
     np.add.at(sums, places[chosen], np.maximum(counts, 0))
@@ -215,13 +285,16 @@ def _sums(
     return np.where(is_known[:, None] & rows.is_counted[None, :] & ~is_lacking, sums, -1)
 
 
-def _divided(cpu: NDArray[np.int64], ticks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _divided(
+    cpu: NDArray[np.int64], ticks: NDArray[np.int64], split: SplitSoFar
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The processor time of a user's lines in the program and in the system, in the ratio of the ticks so far.
 
-    `cpu` is -1 where it is not known. The method is that of a run on the host itself: `crates/host/src/usage/split.rs`.
+    `split` is that of earlier lines. `cpu` is -1 where it is not known.
+    The method is that of a run on the host itself: `crates/host/src/usage/split.rs`.
     """
     parts = np.full((len(cpu), 2), -1, np.int64)
-    user = system = user_ticks = system_ticks = 0
+    user, system, user_ticks, system_ticks = split.user_ns, split.system_ns, split.user_ticks_us, split.system_ticks_us
     for number in np.flatnonzero(cpu >= 0):
         before = (user, system)
         user_ticks, system_ticks = user_ticks + int(ticks[number, 0]), system_ticks + int(ticks[number, 1])
@@ -235,31 +308,6 @@ def _divided(cpu: NDArray[np.int64], ticks: NDArray[np.int64]) -> tuple[NDArray[
 
 def _added(user: NDArray[np.int64], system: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where((user < 0) | (system < 0), -1, user + system)
-
-
-def _lines_by_user(table: pl.DataFrame) -> list[tuple[int, pl.DataFrame]]:
-    """Each user's lines, in the order in which they were sent."""
-    instants = ("sent_ns", "ready_ns", "think_ns", "typing_ns")
-    lines = table.sort("sent_ns").with_columns(pl.col(name).cast(pl.Int64) for name in instants)
-    return [(int(key[0]), frame) for key, frame in lines.partition_by("user", as_dict=True).items()]
-
-
-def _readings_by_user(readings: pl.DataFrame) -> dict[int, _Readings]:
-    frame = readings.filter(pl.col("user").is_not_null()).sort("at_ns")
-    frame = frame.with_columns(pl.col("at_ns", "span_ns").cast(pl.Int64))
-    return {int(key[0]): _readings_of(rows) for key, rows in frame.partition_by("user", as_dict=True).items()}
-
-
-def _readings_of(rows: pl.DataFrame) -> _Readings:
-    ends = rows["at_ns"].to_numpy()
-    counts = rows.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(-1) for name in _COUNTS).to_numpy()
-    ticks = rows.select(pl.col(name).cast(pl.Int64, strict=False).fill_null(0) for name in _TICKS).to_numpy()
-    first = rows.filter(pl.col("span_ns") == 0).head(1)
-    if first.is_empty():
-        return _Readings(ends, ends, counts, ticks, _NEVER_NS, np.zeros(len(_COUNTS), bool))
-    is_counted = first.select(pl.col(name).is_not_null() for name in _COUNTS).to_numpy()[0]
-    begins = ends - rows["span_ns"].to_numpy()
-    return _Readings(begins, ends, counts, ticks, int(first["at_ns"][0]), is_counted)
 
 
 def _ends(sessions: pl.DataFrame) -> list[tuple[int, int, str]]:
