@@ -164,7 +164,7 @@ def test_the_terminal_is_given_back_on_every_way_out(tmp_path: Path, end: str) -
                 os.kill(shell, signal.SIGKILL)
             case "recorder stopped":
                 recorder.send_signal(signal.SIGTERM)
-        shown = _read_until(master, "Nothing was typed at a prompt")
+        shown = _read_until(master, "Nothing was typed that the screen")
         assert recorder.wait() == 0
     assert termios.tcgetattr(slave) == before
     assert not Path(f"/proc/{shell}").exists(), "no shell is left behind"

@@ -1,7 +1,7 @@
 //! Reads and writes casts. Times in asciicast version 2 count from the beginning, in version 3 from the previous event.
 //!
 //! A cast is a header, then one event on each line: `[time, code, data]`. Codes are `o` output, `i` input, `r` resize and
-//! `x` exit; others are ignored. Format: <https://docs.asciinema.org/manual/asciicast/v3/>.
+//! `x` exit; others are ignored, but for loadgo's own marker `m` where it left out keys. Format: <https://docs.asciinema.org/manual/asciicast/v3/>.
 
 use crate::recording::{Dialogue, KeyRetention, MarkCutter, OutputPiece, SessionEnding, SessionEvent};
 use loadgo_core::time::Instant;
@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Longest time from the beginning of a cast to an event. Chosen by hand: 31 years.
 const MOST_CAST_S: f64 = 1e9;
+
+/// The label of the marker that stands for keys which were left out.
+const LEFT_OUT_LABEL: &str = "loadgo left out keys here";
 
 /// A cast that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +132,7 @@ impl CastReader {
         let at = Instant(self.clock);
         match code.as_str() {
             "o" => self.output(at, data.as_bytes()),
+            "m" if data == LEFT_OUT_LABEL => self.events.push(SessionEvent::LeftOut { at }),
             "i" => self.events.push(SessionEvent::Keys { at, bytes: data.into_bytes() }),
             "r" => {
                 let no_size = || mistake(format!("a new size is \"COLUMNSxROWS\", not {data:?}"));
@@ -205,12 +209,11 @@ impl CastWriter {
         let (code, data) = match event {
             SessionEvent::EchoOff { .. } => return self.forget_from_first_key(),
             SessionEvent::Keys { bytes, .. } => ('i', bytes.clone()),
+            SessionEvent::Hidden { .. } | SessionEvent::LeftOut { .. } => ('m', LEFT_OUT_LABEL.into()),
             SessionEvent::Resize { columns, rows, .. } => ('r', format!("{columns}x{rows}").into_bytes()),
             SessionEvent::End { ending: SessionEnding::Exited(status), .. } => ('x', status.to_string().into_bytes()),
             SessionEvent::End { ending: SessionEnding::Killed(signal), .. } => ('x', (128 + signal).to_string().into_bytes()),
-            SessionEvent::End { .. } | SessionEvent::Hidden { .. } | SessionEvent::Output { .. } | SessionEvent::Mark { .. } => {
-                return;
-            }
+            SessionEvent::End { .. } | SessionEvent::Output { .. } | SessionEvent::Mark { .. } => return,
         };
         self.held.push_back((event.at(), code, data));
     }
@@ -231,8 +234,12 @@ impl CastWriter {
         if retention == KeyRetention::Undecided {
             return out;
         }
-        while let Some((at, code, data)) = self.held.pop_front() {
+        let mut has_marker = false;
+        while let Some((at, mut code, mut data)) = self.held.pop_front() {
             if code == 'i' && retention == KeyRetention::NoKeys {
+                (code, data) = ('m', LEFT_OUT_LABEL.into());
+            }
+            if code == 'm' && std::mem::replace(&mut has_marker, true) {
                 continue;
             }
             if code == 'o' && self.held.is_empty() && is_cut(&data) {

@@ -135,6 +135,16 @@ fn keys_that_a_full_screen_program_does_not_show_are_a_secret() {
 }
 
 #[test]
+fn a_key_to_a_program_without_a_screen_of_its_own_is_no_part_of_the_next_line() {
+    let mut typist = Typist::new();
+    typist.prompt("0").types("top").shows("\x1b[H\x1b[2Jload 0.5\r\n\x1b[6;1H").keys("q").shows("\x1b[24;1H\r\n");
+    typist.prompt("0").types("echo one").prompt("0");
+    let keys = format!("Screen {:?}", EnteredText::Keys(vec![KeysPart::Keys("q".into())]));
+    assert_eq!(typist.entered(), ["Shell top".to_string(), keys, "Shell echo one".into()]);
+    assert_eq!(typist.statuses(), [None, Some(0), Some(0)]);
+}
+
+#[test]
 fn an_abandoned_line_is_no_line() {
     let mut typist = Typist::new();
     typist.prompt("0").keys("a").shows("a").keys("\x03").shows("^C\r\n").prompt("130").types("ls").prompt("0");

@@ -178,3 +178,22 @@ fn keys_to_a_full_screen_program_are_typed_as_keys() {
     let script = parse(&filled).expect("it can be read back");
     assert_eq!(script.steps, recorded.script.steps);
 }
+
+#[test]
+fn a_cast_says_where_keys_are_left_out_and_its_script_says_so() {
+    use loadgo_core::time::Instant;
+    use loadgo_recorder::recording::{KeyRetention, SessionEvent};
+    let (mut writer, header) = asciicast::CastWriter::begin(80, 24, 0, "/bin/sh");
+    let key = |at: u64, text: &str| SessionEvent::Keys { at: Instant(at), bytes: text.into() };
+    writer.event(&key(1, "ls\r"));
+    let mut cast = header + &writer.lines(KeyRetention::Keys);
+    writer.event(&key(2, "hun"));
+    writer.event(&key(3, "ter2\r"));
+    cast += &writer.finish(KeyRetention::NoKeys);
+    assert!(!cast.contains("hun") && !cast.contains("ter2"), "{cast}");
+    let cast = asciicast::read(&cast).expect("it is well formed");
+    let dialogue = dialogue_of(&cast);
+    assert_eq!(dialogue.left_out_places, 1);
+    let recorded = script_of(&dialogue, &about("sh", true)).expect("a line was typed");
+    assert!(recorded.notes.iter().any(|note| note.contains("no keys in 1 place,")), "{:?}", recorded.notes);
+}

@@ -191,6 +191,13 @@ impl ScriptComposer<'_> {
                 "{count} keys typed to full-screen programs are left out, since a script cannot type them (mouse)"
             ));
         }
+        if dialogue.left_out_places > 0 {
+            let places = dialogue.left_out_places;
+            self.notes.push(format!(
+                "the cast has no keys in {places} place{}, since they may be a secret: lines there are missing, or lack their beginning",
+                if places == 1 { "" } else { "s" }
+            ));
+        }
         let doubtful = self.entries.iter().filter(|entry| entry.doubtful).count();
         if doubtful > 0 {
             self.notes.push(format!("{doubtful} lines were read from a disturbed screen: check them"));

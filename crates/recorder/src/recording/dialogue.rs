@@ -32,6 +32,8 @@ pub struct Dialogue {
     pub ending: Option<SessionEnding>,
     /// Number of keys typed to full-screen programs that a script cannot type: the mouse, keys without a name.
     pub left_out_keys: u32,
+    /// Number of places where a cast has no keys, since they may be a secret.
+    pub left_out_places: u32,
     /// Number of marks seen.
     pub marks: u32,
     screen: Screen,
@@ -67,6 +69,7 @@ impl Dialogue {
             entries: Vec::new(),
             ending: None,
             left_out_keys: 0,
+            left_out_places: 0,
             marks: 0,
             screen: Screen::new(columns),
             tail: Vec::new(),
@@ -87,6 +90,7 @@ impl Dialogue {
             SessionEvent::Keys { at, bytes } => self.on_keys(*at, bytes),
             SessionEvent::Hidden { at, entered } => self.on_hidden(*at, *entered),
             SessionEvent::EchoOff { .. } => self.hide_typed_ahead(),
+            SessionEvent::LeftOut { .. } => self.left_out_places += 1,
             SessionEvent::Output { at, bytes } => self.on_output(*at, bytes),
             SessionEvent::Mark { at, mark } => self.on_mark(*at, *mark),
             SessionEvent::Resize { columns, .. } => self.screen.resize(*columns),
@@ -206,6 +210,7 @@ impl Dialogue {
         if self.line.is_none() && self.awaiting_echo.front().is_some_and(|line| line.prompt_kind != PromptKind::Program) {
             return self.screen.set_typing_start();
         }
+        self.end_unshown_line();
         if let Some(line) = &mut self.line {
             if line.prompt_kind != PromptKind::Program {
                 return self.screen.set_typing_start();
@@ -313,6 +318,7 @@ impl Dialogue {
             last_key: at,
             sent: at,
             strokes: Vec::new(),
+            is_echoed: false,
             hidden: false,
             shown_at_enter: String::new(),
         }

@@ -83,6 +83,8 @@ pub(super) struct TypedLine {
     pub last_key: Instant,
     pub sent: Instant,
     pub strokes: Vec<Stroke>,
+    /// Whether a character of the line stood left of the cursor after it was typed.
+    pub is_echoed: bool,
     pub hidden: bool,
     /// The line on the screen when the person pressed Enter.
     pub shown_at_enter: String,
@@ -195,6 +197,7 @@ mod tests {
             last_key: Instant(2),
             sent: Instant(3),
             strokes: strokes_of(keys.as_bytes()),
+            is_echoed: true,
             hidden: false,
             shown_at_enter: shown_at_enter.into(),
         };

@@ -25,6 +25,11 @@ pub enum SessionEvent {
         /// Instant of the event.
         at: Instant,
     },
+    /// The recording has no keys here, since they may be a secret.
+    LeftOut {
+        /// Instant of the event.
+        at: Instant,
+    },
     /// The system printed these bytes, marks taken out.
     Output {
         /// Instant at which the bytes were read.
@@ -79,6 +84,7 @@ impl SessionEvent {
             SessionEvent::Keys { at, .. }
             | SessionEvent::Hidden { at, .. }
             | SessionEvent::EchoOff { at }
+            | SessionEvent::LeftOut { at }
             | SessionEvent::Output { at, .. }
             | SessionEvent::Mark { at, .. }
             | SessionEvent::Resize { at, .. }

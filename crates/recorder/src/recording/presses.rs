@@ -10,8 +10,10 @@ pub(super) enum Press {
     Character(char),
     /// The erase key.
     Erase,
-    /// Enter or Tab, which end what was typed into a field.
+    /// Enter, Tab or ^C, which end what was typed into a field.
     FieldEnd(String),
+    /// A key that moves within a field or changes it: an arrow, ^U.
+    Edit(String),
     /// Any other key, by its name in the notation of scripts.
     Named(String),
     /// Text that was pasted in one piece, as terminals mark it.
@@ -22,6 +24,9 @@ pub(super) enum Press {
     Unknown,
 }
 
+/// Keys that move within a field or change it.
+const EDITING_KEYS: [&str; 10] =
+    ["<Left>", "<Right>", "<Home>", "<End>", "<Insert>", "<Del>", "<C-A>", "<C-K>", "<C-U>", "<C-W>"];
 /// Length of a mouse report of the oldest kind: `ESC [ M` and three bytes.
 const MOUSE_REPORT_BYTES: usize = 6;
 
@@ -30,7 +35,17 @@ pub(super) fn presses_of(bytes: &[u8]) -> Vec<Press> {
     let (mut presses, mut rest) = (Vec::new(), bytes);
     while !rest.is_empty() {
         let (press, length) = first_press(rest);
-        presses.push(press);
+        match press {
+            // Password managers copy the newline, too.
+            Press::Paste(text) if text.ends_with(['\r', '\n']) => {
+                let body = text.trim_end_matches(['\r', '\n']);
+                if !body.is_empty() {
+                    presses.push(Press::Paste(body.into()));
+                }
+                presses.push(Press::FieldEnd("<Enter>".into()));
+            }
+            press => presses.push(press),
+        }
         rest = &rest[length..];
     }
     presses
@@ -51,7 +66,7 @@ fn first_press(bytes: &[u8]) -> (Press, usize) {
             Some((_, length)) => named(bytes, 1 + length),
             None => named(bytes, 1),
         },
-        [b'\r' | b'\n' | b'\t', ..] => (Press::FieldEnd(name(&bytes[..1]).expect("these keys have names")), 1),
+        [b'\r' | b'\n' | b'\t' | 3, ..] => (Press::FieldEnd(name(&bytes[..1]).expect("these keys have names")), 1),
         [8 | 0x7f, ..] => (Press::Erase, 1),
         _ => match first_character(bytes) {
             Some((character, length)) if !character.is_control() => (Press::Character(character), length),
@@ -62,7 +77,12 @@ fn first_press(bytes: &[u8]) -> (Press, usize) {
 }
 
 fn named(bytes: &[u8], length: usize) -> (Press, usize) {
-    (name(&bytes[..length]).map_or(Press::Unknown, Press::Named), length)
+    let press = match name(&bytes[..length]) {
+        Some(name) if EDITING_KEYS.contains(&name.as_str()) => Press::Edit(name),
+        Some(name) => Press::Named(name),
+        None => Press::Unknown,
+    };
+    (press, length)
 }
 
 fn name(bytes: &[u8]) -> Option<String> {
@@ -112,7 +132,14 @@ mod tests {
     fn keys_are_told_from_what_the_terminal_answers() {
         assert_eq!(
             presses_of("é\x1b[A\x1bOB\x1bx\x03\x1b\r".as_bytes()),
-            [Press::Character('é'), named("<Up>"), named("<Down>"), named("<M-x>"), named("<C-C>"), named("<M-Enter>")]
+            [
+                Press::Character('é'),
+                named("<Up>"),
+                named("<Down>"),
+                named("<M-x>"),
+                Press::FieldEnd("<C-C>".into()),
+                named("<M-Enter>")
+            ]
         );
         assert_eq!(
             presses_of(b"\x1b[>41;330;0c\x1b[24;80R\x1b]11;rgb:00/00/00\x07\x1bP1$r0m\x1b\\\x1b[I"),
@@ -120,6 +147,8 @@ mod tests {
         );
         assert_eq!(presses_of(b"\x1b[<0;1;1M\x1b[M !!\xc3"), [Press::Unknown, Press::Unknown, Press::Unknown]);
         assert_eq!(presses_of(b"\x1b[200~a\rb\x1b[201~\r"), [Press::Paste("a\rb".into()), Press::FieldEnd("<Enter>".into())]);
+        assert_eq!(presses_of(b"\x1b[200~one\n\n\x1b[201~"), [Press::Paste("one".into()), Press::FieldEnd("<Enter>".into())]);
+        assert_eq!(presses_of(b"\x15\x1b[D"), [Press::Edit("<C-U>".into()), Press::Edit("<Left>".into())]);
         assert_eq!(presses_of(b"\x1b\x1b"), [named("<Esc>"), named("<Esc>")]);
     }
 

@@ -1,7 +1,13 @@
-//! The time of a dialogue in which a program fills the screen: its keys become lines of the script when it ends.
+//! Programs of a dialogue that take single keys: their keys become lines of the script.
+//!
+//! Most fill the screen, by switching to the terminal's second one. Others, such as `top`, are known by keys that were not
+//! echoed when the shell's prompt comes.
 
+use super::super::entry::TypedLine;
 use super::super::entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
 use super::super::presses::presses_of;
+use super::super::screen_keys::{FEWEST_FIELD_CHARACTERS, KeysPart};
+use super::super::strokes::{Stroke, plain_text};
 use super::{Dialogue, note_ready};
 use loadgo_core::time::Instant;
 
@@ -23,6 +29,11 @@ impl Dialogue {
 
     /// Follows a change of the screen: a program fills it, or does so no longer.
     pub(super) fn follow_screen(&mut self, at: Instant) {
+        if let Some(TypedLine { strokes, is_echoed, .. }) = &mut self.line
+            && let Some(Stroke::Char(character)) = strokes.last()
+        {
+            *is_echoed |= self.screen.left_of_cursor().ends_with(*character);
+        }
         if self.screen.is_full_screen() {
             let left_of_cursor = self.screen.left_of_cursor();
             self.screen_keys.get_or_insert_default().see(at, left_of_cursor);
@@ -59,5 +70,27 @@ impl Dialogue {
                 doubtful: false,
             });
         }
+    }
+
+    /// Makes keys to a program of a line without Enter that nothing echoed, when the shell's prompt comes.
+    ///
+    /// A line that was typed ahead of its prompt would have been echoed.
+    pub(super) fn end_unshown_line(&mut self) {
+        let is_unshown = |line: &TypedLine| {
+            let is_plain = line.strokes.iter().all(|stroke| matches!(stroke, Stroke::Char(_)));
+            line.prompt_kind == PromptKind::Program && is_plain && !line.is_echoed && !line.hidden && !line.strokes.is_empty()
+        };
+        let Some(line) = self.line.take_if(|line| is_unshown(line)) else { return };
+        let keys = plain_text(&line.strokes).replace('<', "<lt>");
+        let is_secret = line.strokes.len() >= FEWEST_FIELD_CHARACTERS;
+        self.has_unseen_keys |= is_secret;
+        let parts = vec![if is_secret { KeysPart::Secret } else { KeysPart::Keys(keys) }];
+        self.assign_to_command();
+        self.entries.push(Entry {
+            prompt_kind: PromptKind::Screen,
+            prompt: String::new(),
+            sent: line.last_key,
+            ..line.entry(EnteredText::Keys(parts), false)
+        });
     }
 }
