@@ -17,12 +17,12 @@ def accounting(folder: Path) -> Path:
 
 def lines_by_name(text: str) -> dict[str, set[str]]:
     """The lines that a script types for each command."""
-    found: dict[str, set[str]] = {}
+    lines: dict[str, set[str]] = {}
 
     def look(entry: object) -> None:
         if isinstance(entry, dict):
             if "type" in entry:
-                found.setdefault(entry["as"], set()).add(entry["type"].split("{")[0].strip())
+                lines.setdefault(entry["as"], set()).add(entry["type"].split("{")[0].strip())
             for nested in entry.values():
                 look(nested)
         elif isinstance(entry, list):
@@ -30,7 +30,7 @@ def lines_by_name(text: str) -> dict[str, set[str]]:
                 look(nested)
 
     look(tomllib.loads(text)["lines"])
-    return found
+    return lines
 
 
 def test_a_given_line_is_typed_in_place_of_the_stand_in(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 //!
 //! `event` has the events of a session. `marks` and `strokes` cut output and keys into pieces. `screen` models how a line
 //! looks after editing, and `entry` judges whether its text may be kept. `dialogue` follows the session event by event,
-//! `presses` and `screen_keys` do the same for keys to programs that fill the screen.
+//! `presses`, `typed_keys` and `screen_keys` do the same for keys to programs that fill the screen.
 //! `prompt` learns patterns, `drafts` makes lines that can be typed again, and `compose` writes the script.
 
 mod compose;
@@ -16,6 +16,7 @@ mod prompt;
 mod screen;
 mod screen_keys;
 mod strokes;
+mod typed_keys;
 
 pub use compose::{LONGEST_THINK_TIME, NoLines, RecordedScript, SessionFacts, script_of, text_of};
 pub use dialogue::{Dialogue, KeyRetention};

@@ -6,8 +6,9 @@
 use super::super::entry::TypedLine;
 use super::super::entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
 use super::super::presses::presses_of;
-use super::super::screen_keys::{FEWEST_FIELD_CHARACTERS, KeysPart};
+use super::super::screen_keys::KeysPart;
 use super::super::strokes::{Stroke, plain_text};
+use super::super::typed_keys::FEWEST_FIELD_CHARACTERS;
 use super::{Dialogue, note_ready};
 use loadgo_core::time::Instant;
 
@@ -16,14 +17,14 @@ impl Dialogue {
     pub(super) fn on_screen_keys(&mut self, at: Instant, bytes: &[u8]) {
         let keys = self.screen_keys.get_or_insert_default();
         presses_of(bytes).into_iter().for_each(|press| keys.press(at, press));
-        self.has_unseen_keys |= keys.take_secret_found();
+        self.has_unseen_keys |= keys.typed.take_secret_found();
     }
 
     /// Takes what was typed to the program that fills the screen as hidden.
     pub(super) fn hide_screen_keys(&mut self) {
         if let Some(keys) = &mut self.screen_keys {
-            keys.hide_field();
-            self.has_unseen_keys |= keys.take_secret_found();
+            keys.typed.hide_field();
+            self.has_unseen_keys |= keys.typed.take_secret_found();
         }
     }
 
@@ -46,7 +47,7 @@ impl Dialogue {
     pub(super) fn end_screen_keys(&mut self, ended: bool) {
         let Some(mut keys) = self.screen_keys.take() else { return };
         let lines = keys.lines(ended);
-        self.has_unseen_keys |= keys.take_secret_found();
+        self.has_unseen_keys |= keys.typed.take_secret_found();
         self.left_out_keys += keys.left_out();
         if !lines.is_empty() {
             self.assign_to_command();

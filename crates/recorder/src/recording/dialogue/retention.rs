@@ -1,6 +1,5 @@
 //! Retention of keys: those of a dialogue that a cast may keep, and when that is decided.
 
-use super::super::screen_keys::ScreenKeys;
 use super::Dialogue;
 
 /// Whether a cast may keep the keys since the last decision.
@@ -19,7 +18,7 @@ impl Dialogue {
     pub fn key_retention(&mut self) -> KeyRetention {
         match () {
             () if self.line.is_some() || !self.awaiting_echo.is_empty() => KeyRetention::Undecided,
-            () if self.screen_keys.as_ref().is_some_and(ScreenKeys::is_undecided) => KeyRetention::Undecided,
+            () if self.screen_keys.as_ref().is_some_and(|keys| keys.typed.is_undecided()) => KeyRetention::Undecided,
             // The command that runs may turn the echo off yet.
             () if !self.maybe_ahead.is_empty() && !self.has_unseen_keys => KeyRetention::Undecided,
             () if std::mem::take(&mut self.has_unseen_keys) => KeyRetention::NoKeys,

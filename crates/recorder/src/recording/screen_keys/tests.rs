@@ -66,7 +66,7 @@ fn what_the_screen_does_not_show_before_enter_is_a_secret() {
         let mut form = Program::new();
         form.types("ann\t", shown).types("hunter\x7fr2\r", shows).types("y", shown);
         assert_eq!(form.lines(true), ["ann<Tab>(secret)<Enter>", "y"]);
-        assert!(form.keys.take_secret_found() && !format!("{:?}", form.keys).contains("'h'"));
+        assert!(form.keys.typed.take_secret_found() && !format!("{:?}", form.keys).contains("'h'"));
     }
     assert_eq!(Program::new().types("hunter2", hidden).lines(false), ["(secret)"], "the session ended before Enter");
 }
@@ -145,10 +145,10 @@ fn what_a_slow_line_shows_late_was_shown() {
         keys.press(Instant(ms), Press::Character(character));
     }
     keys.see(Instant(4), "a".into());
-    assert!(keys.is_undecided());
+    assert!(keys.typed.is_undecided());
     keys.press(Instant(5), Press::FieldEnd("<Enter>".into()));
     keys.see(Instant(6), "abc".into());
-    assert!(!keys.is_undecided());
+    assert!(!keys.typed.is_undecided());
     assert_eq!(keys.lines(true)[0].parts, [KeysPart::Keys("abc<Enter>".into())]);
 }
 

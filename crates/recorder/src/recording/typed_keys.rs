@@ -1,19 +1,110 @@
-//! The judgement of what was typed into a field of a program that fills the screen: was it shown, or may it be a secret?
+//! The keys typed to a program that fills the screen, and the judgement what may be a secret among them.
+//!
+//! Such a program shows what it likes. A character counts as shown if it stands left of the cursor when the screen has
+//! changed. A field is what a key such as Enter ends. Its last characters, two at least, must have been shown each, and stand
+//! there together. Else it may be a password, and is not kept. In case of doubt, such as `jjj` and Enter, it is not kept either.
 
-use super::super::presses::Press;
-use super::{PressedKey, ScreenKeys};
+use super::presses::Press;
+use loadgo_core::time::Instant;
 use std::ops::Range;
 
 /// Fewest characters that may be a secret before Enter, Tab or ^C.
-pub(in super::super) const FEWEST_FIELD_CHARACTERS: usize = 3;
-/// Fewest characters that may be a secret before any other key that is none of editing: commands such as `yyp` and an arrow are
-/// frequent, and shorter passwords are not.
+pub(super) const FEWEST_FIELD_CHARACTERS: usize = 3;
+/// Fewest characters that may be a secret before any other key that is none of editing. Commands such as `yyp` and an arrow are
+/// frequent.
 const FEWEST_OTHER_CHARACTERS: usize = 5;
 /// Fewest characters that prove by standing together that a program shows what is typed.
 const FEWEST_PROVING_CHARACTERS: usize = 2;
 /// Fewest characters of a row that prove so where the beginning of what was typed stands in the row above.
 const FEWEST_WRAPPED_CHARACTERS: usize = 3;
-impl ScreenKeys {
+#[derive(Debug)]
+pub(super) struct PressedKey {
+    pub press: Press,
+    pub at: Instant,
+    pub settled: Option<Instant>,
+    /// Whether the screen showed it when it was pressed, perhaps by chance.
+    pub is_shown: bool,
+    /// Whether it belongs to a run of characters that was shown together.
+    pub is_proven: bool,
+    pub is_secret: bool,
+}
+
+/// The keys that were typed to a program, and what the screen showed of them.
+#[derive(Debug, Default)]
+pub(super) struct TypedKeys {
+    pub keys: Vec<PressedKey>,
+    /// Index of the first key that the screen may still show.
+    pending: usize,
+    /// The text left of the cursor when the screen last stood still.
+    left_of_cursor: String,
+    /// The keys of a field that has ended and that nothing has shown yet.
+    unproven: Option<Range<usize>>,
+    /// Whether characters became a secret since the last call of [`TypedKeys::take_secret_found`].
+    has_new_secret: bool,
+}
+
+impl TypedKeys {
+    /// Takes a press of a key. `settled` is the last change of the screen before it.
+    pub(super) fn press(&mut self, at: Instant, press: Press, settled: Option<Instant>) {
+        self.hide_unproven();
+        let ends_a_run = !is_typed(&press);
+        if ends_a_run {
+            self.end_run(&press);
+        }
+        self.keys.push(PressedKey { press, at, settled, is_shown: false, is_proven: false, is_secret: false });
+        if ends_a_run {
+            self.pending = self.keys.len();
+        }
+    }
+
+    /// Takes the text left of the cursor after a change of the screen.
+    pub(super) fn see(&mut self, left_of_cursor: String) {
+        if left_of_cursor == self.left_of_cursor {
+            return; // a program that shows nothing leaves the cursor where it is
+        }
+        let typed: Vec<(usize, &str, char)> = (self.pending..self.keys.len())
+            .filter_map(|index| match &self.keys[index].press {
+                Press::Character(character) => Some((index, "", *character)),
+                Press::Paste(text) => Some((index, text.as_str(), text.chars().next_back()?)),
+                _ => None,
+            })
+            .collect();
+        let shown = longest_shown(&typed, &left_of_cursor);
+        self.left_of_cursor = left_of_cursor;
+        let indices: Vec<usize> = typed[shown].iter().map(|(index, ..)| *index).collect();
+        for index in indices {
+            self.keys[index].is_shown = true;
+            self.pending = index + 1;
+        }
+        self.prove_late();
+    }
+
+    /// Takes what was typed into the present field as a secret: the terminal's echo is off.
+    pub(super) fn hide_field(&mut self) {
+        self.hide_unproven();
+        self.make_secret(self.field_begin(self.keys.len())..self.keys.len());
+    }
+
+    /// Judges what was typed last. If the program has not `ended` but the session has, it may be half a secret.
+    pub(super) fn end(&mut self, ended: bool) {
+        self.hide_unproven();
+        if !ended && !self.is_proven(self.keys.len()) {
+            self.hide_field();
+        }
+    }
+
+    /// Whether it is not known yet if the last keys may be kept.
+    pub(super) fn is_undecided(&self) -> bool {
+        let end = self.keys.len();
+        let run = self.run_begin(end);
+        self.unproven.is_some() || run < end && !self.is_proven(end) || self.unseen(self.field_begin(end)..run) > 0
+    }
+
+    /// Whether characters became a secret since the last call.
+    pub(super) fn take_secret_found(&mut self) -> bool {
+        std::mem::take(&mut self.has_new_secret)
+    }
+
     /// Judges the characters up to here, which `press` ends: a run of them is over, and often the field.
     pub(super) fn end_run(&mut self, press: &Press) {
         let end = self.keys.len();
@@ -33,7 +124,7 @@ impl ScreenKeys {
         }
     }
 
-    /// Takes back the doubt about a field if all that was typed last into it stands left of the cursor: a slow line shows it late.
+    /// Takes back the doubt about a field if its last run stands left of the cursor: a slow line shows it late.
     pub(super) fn prove_late(&mut self) {
         let Some(field) = self.unproven.clone() else { return };
         let run = self.run_begin(field.end)..field.end;
