@@ -167,7 +167,7 @@ def _secrets_in_words(count: int) -> str:
     """The sentence on what was typed where nothing shows it, such as a password."""
     if not count:
         return (
-            "Nothing was typed that the screen did not show, so no secret is left out. Look for any before you share it."
+            "Nothing was typed that the screen did not show, so no secret is left out. Look for any before sharing it."
         )
     return f"{count} secret{'' if count == 1 else 's'} left out: what the screen did not show, or what may be one."
 
