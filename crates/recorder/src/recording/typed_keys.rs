@@ -211,17 +211,17 @@ fn last_row(pasted: &str) -> &str {
 /// The range of `typed` that stands left of the cursor: the longest that ends last. Empty if none does.
 pub(super) fn longest_shown(typed: &[(usize, &str, char)], left_of_cursor: &str) -> std::ops::Range<usize> {
     for end in (1..=typed.len()).rev() {
-        let mut rest = left_of_cursor;
+        let mut remainder = left_of_cursor;
         let mut begin = end;
         while begin > 0 {
             let (_, pasted, character) = typed[begin - 1];
             let row = last_row(pasted);
             let shorter = match pasted.is_empty() {
-                true => rest.strip_suffix(character),
-                false => rest.strip_suffix(row).filter(|_| row.chars().count() >= FEWEST_FIELD_CHARACTERS),
+                true => remainder.strip_suffix(character),
+                false => remainder.strip_suffix(row).filter(|_| row.chars().count() >= FEWEST_FIELD_CHARACTERS),
             };
             let Some(shorter) = shorter else { break };
-            (rest, begin) = (shorter, begin - 1);
+            (remainder, begin) = (shorter, begin - 1);
         }
         if begin < end {
             return begin..end;
