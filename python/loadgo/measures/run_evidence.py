@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.run_warnings import RunFacts, facts_of_runs
 from loadgo.measures.trust import A_MODEL, Evidence, fitted_doubt, unanswered_in_words
-from loadgo.notation.figures import counted, duration, number, share
+from loadgo.notation.figures import counted, duration, in_words, number, share
 
 if TYPE_CHECKING:
     from loadgo.records.phases import Stretch
@@ -22,7 +23,13 @@ def evidence_of_runs(runs: Sequence[Tables], stretches: Sequence[Stretch]) -> Ev
 def evidence_of(facts: Sequence[RunFacts]) -> Evidence:
     """The same, from the facts about the runs."""
     return Evidence(
-        against=(*_unanswered(facts), *_other_work(facts), *_unchecked(facts), *_fitted(facts)),
+        against=(
+            *_unanswered(facts),
+            *_other_work(facts),
+            *_unknown_other_work(facts),
+            *_unchecked(facts),
+            *_fitted(facts),
+        ),
         grounds=tuple(filter(None, (_drivers(facts), _law(facts), _lost(facts), _quiet(facts)))),
         scope=A_MODEL if facts and all(map(is_simulated, facts)) else "",
     )
@@ -47,6 +54,13 @@ def _other_work(facts: Sequence[RunFacts]) -> list[str]:
     most = max(works, key=lambda work: work.share)
     up_to = "up to " if len(facts) > 1 and not most.at_most else ""
     return [f"other programs had {up_to}{most.in_words} of the processors' time"]
+
+
+def _unknown_other_work(facts: Sequence[RunFacts]) -> list[str]:
+    """The reason that nobody knows what other programs did on another host, as where its meters were lost."""
+    names = [str(run.system.get("name", "")) for run in facts if run.other_work is None and not run.is_metering]
+    unknown = list(dict.fromkeys(name for name in names if name.startswith(SSH_SCHEME)))
+    return [f"how much other programs used on {in_words(unknown)} is not known"] if unknown else []
 
 
 def _unchecked(facts: Sequence[RunFacts]) -> list[str]:

@@ -163,7 +163,10 @@ def _slowest_in_words(window: WatchWindow) -> str:
 
 def _longest_wait(window: WatchWindow, least: float = _TOLD_WAIT_SHARE) -> str:
     """The longest wait in words, if it has this part or more of the response times; else empty."""
-    state, part = max(window.waiting.items(), key=_share_of_pair, default=("", 0.0))
+    # Where usage is not known yet, all of a response is in the waits that no meter names.
+    is_known = window.charged is None or window.charged >= window.answered
+    waits = ((state, part) for state, part in window.waiting.items() if is_known or state != "other wait")
+    state, part = max(waits, key=_share_of_pair, default=("", 0.0))
     if state == "running" or part < least:
         return ""
     return f"{share(part)} of the response time is {_WAITS_IN_WORDS[state]}"

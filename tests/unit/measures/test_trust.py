@@ -86,6 +86,14 @@ def test_a_run_on_a_simulated_machine_is_called_a_model(good: RunFacts) -> None:
     assert evidence_of([good]).scope == evidence_of([good, simulated]).scope == ""
 
 
+def test_other_work_that_is_not_known_on_another_host_lowers_the_trust(good: RunFacts) -> None:
+    """Where the meters there were lost, a busy host has no warning. That must not look like a quiet one."""
+    lost = replace(good, system={"kind": "host", "name": "ssh://login1"}, other_work=None)
+    assert evidence_of([lost]).against == ("how much other programs used on ssh://login1 is not known",)
+    assert trust_in_words(evidence_of([lost]), is_warned=False).startswith("Trust: moderate: ")
+    assert not evidence_of([replace(lost, is_metering=True)]).against
+
+
 def test_lines_without_an_answer_lower_the_trust(good: RunFacts) -> None:
     """The lines of several runs are counted together."""
     assert good.sent > 0

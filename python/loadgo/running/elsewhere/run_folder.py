@@ -337,7 +337,7 @@ def usage_section(
 def _usage_words(host: Address, counts: UsageCounts) -> list[str]:
     """The share of the interactions whose usage is known, and why that of the others is not."""
     reasons = (
-        (counts.between, "two lines of a user followed each other so fast that no reading came between them"),
+        (counts.between, "no reading came between two lines of a user: they were too fast, or the agent stood still"),
         (counts.not_followed, "loadgo's agent did not follow the session"),
         (counts.cut_off, "loadgo's agent was lost before the next reading"),
     )

@@ -92,7 +92,9 @@ function slowestOf(hosts) {
 }
 
 function longestWait(told, least = TOLD) {
-  const parts = waits(told.states), most = parts ? parts.indexOf(Math.max(...parts)) : 0;
+  // Where usage is not known yet, all of a response is in the waits that no meter names.
+  const isKnown = told.charged === null || told.charged >= told.answered;
+  const parts = waits(told.states)?.map((part, place) => isKnown || STATES[place] !== "other wait" ? part : 0), most = parts ? parts.indexOf(Math.max(...parts)) : 0;
   return most > 0 && parts[most] >= least ? `${share(parts[most])} of the response time is ${CAUSES[STATES[most]]}` : "";
 }
 
