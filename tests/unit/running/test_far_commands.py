@@ -51,6 +51,14 @@ def test_a_line_that_was_heard_of_too_late_or_perhaps_so_takes_the_command_off_i
     assert commands(lines, told, rows) == (expected, 1, 2)
 
 
+def test_a_reading_that_lasted_beyond_its_instant_may_hold_the_late_line() -> None:
+    """On a busy host the meters read a user's events 0.2 s after the instant that their rows have."""
+    lines, told = [line(1, 2.05, 0.05), line(2, 6.0)], [heard(1, 2.2), heard(2, 5.0)]
+    rows = [fault(2, None), fault(3, "command 1"), fault(5, "command 1"), fault(7, "command 2")]
+    expected = [UNKNOWN_COMMAND, UNKNOWN_COMMAND, "command 1", "command 2"]
+    assert commands(lines, told, rows) == (expected, 1, 2)
+
+
 def test_the_doubt_of_a_line_that_was_never_heard_of_ends_with_its_answer() -> None:
     lines, told = [line(1, 1.0), line(2, 3.0), line(1, 6.0)], [heard(1, 0.9), heard(1, 4.0)]
     rows = [fault(2, "command 1"), fault(4, "command 1"), fault(7, "command 1")]
