@@ -17,10 +17,13 @@ const FEWEST_OTHER_CHARACTERS: usize = 5;
 const FEWEST_PROVING_CHARACTERS: usize = 2;
 /// Fewest characters of a row that prove so where the beginning of what was typed stands in the row above.
 const FEWEST_WRAPPED_CHARACTERS: usize = 3;
+
+/// A key that was pressed, and the judgement on it so far.
 #[derive(Debug)]
 pub(super) struct PressedKey {
     pub press: Press,
     pub at: Instant,
+    /// The last change of the screen before it settled, ahead of the key.
     pub settled: Option<Instant>,
     /// Whether the screen showed it when it was pressed, perhaps by chance.
     pub is_shown: bool,
@@ -106,7 +109,7 @@ impl TypedKeys {
     }
 
     /// Judges the characters up to here, which `press` ends: a run of them is over, and often the field.
-    pub(super) fn end_run(&mut self, press: &Press) {
+    fn end_run(&mut self, press: &Press) {
         let end = self.keys.len();
         let run = self.run_begin(end)..end;
         let is_proven = self.is_proven(end);
@@ -125,7 +128,7 @@ impl TypedKeys {
     }
 
     /// Takes back the doubt about a field if its last run stands left of the cursor: a slow line shows it late.
-    pub(super) fn prove_late(&mut self) {
+    fn prove_late(&mut self) {
         let Some(field) = self.unproven.clone() else { return };
         let run = self.run_begin(field.end)..field.end;
         let text: String = self.text_of(run.clone()).into_iter().map(|(_, character)| character).collect();
@@ -136,13 +139,13 @@ impl TypedKeys {
     }
 
     /// Makes a secret of a field that has ended and that nothing has shown.
-    pub(super) fn hide_unproven(&mut self) {
+    fn hide_unproven(&mut self) {
         if let Some(field) = self.unproven.take() {
             self.make_secret(field);
         }
     }
 
-    pub(super) fn make_secret(&mut self, keys: Range<usize>) {
+    fn make_secret(&mut self, keys: Range<usize>) {
         for key in &mut self.keys[keys] {
             (key.is_secret, self.has_new_secret) = (true, true);
             // Nothing keeps what it was.
@@ -156,13 +159,13 @@ impl TypedKeys {
     }
 
     /// Where the field begins that ends at `end`: runs of characters with keys of editing between them.
-    pub(super) fn field_begin(&self, end: usize) -> usize {
+    fn field_begin(&self, end: usize) -> usize {
         let is_inside = |key: &PressedKey| (is_typed(&key.press) || matches!(key.press, Press::Edit(_))) && !key.is_secret;
         end - self.keys[..end].iter().rev().take_while(|key| is_inside(key)).count()
     }
 
     /// Number of characters among `keys` of which nothing proves that they were shown.
-    pub(super) fn unseen(&self, keys: Range<usize>) -> usize {
+    fn unseen(&self, keys: Range<usize>) -> usize {
         let unseen = self.keys[keys].iter().filter(|key| !key.is_proven && !key.is_secret);
         let count = |press: &Press| match press {
             Press::Character(_) => 1,
@@ -173,7 +176,7 @@ impl TypedKeys {
     }
 
     /// Whether the last characters before `end` were shown each, and stand left of the cursor together.
-    pub(super) fn is_proven(&self, end: usize) -> bool {
+    fn is_proven(&self, end: usize) -> bool {
         let run = self.run_begin(end)..end;
         let text = self.text_of(run.clone());
         if text.is_empty() {
@@ -200,7 +203,7 @@ impl TypedKeys {
     }
 }
 
-pub(super) fn is_typed(press: &Press) -> bool {
+fn is_typed(press: &Press) -> bool {
     matches!(press, Press::Character(_) | Press::Paste(_) | Press::Erase)
 }
 
@@ -209,7 +212,7 @@ fn last_row(pasted: &str) -> &str {
 }
 
 /// The range of `typed` that stands left of the cursor: the longest that ends last. Empty if none does.
-pub(super) fn longest_shown(typed: &[(usize, &str, char)], left_of_cursor: &str) -> std::ops::Range<usize> {
+fn longest_shown(typed: &[(usize, &str, char)], left_of_cursor: &str) -> Range<usize> {
     for end in (1..=typed.len()).rev() {
         let mut remainder = left_of_cursor;
         let mut begin = end;

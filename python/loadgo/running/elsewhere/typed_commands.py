@@ -23,7 +23,7 @@ UNKNOWN_COMMAND = "(not known)"
 COMMAND_TABLES = ("faults", "primitives", "stacks")
 """The tables whose rows may have a user and a command."""
 _LONGEST_READING_NS = 500_000_000
-"""A reading on a busy host takes so long at most, and rows have what came until it was done, behind their instant.
+"""Rows may hold what came so long after their instant, since a reading takes time. Chosen by hand.
 
 Seen: 180 ms at a load of 15.
 """

@@ -3,8 +3,7 @@
 //! Most fill the screen, by switching to the terminal's second one. Others, such as `top`, are known by keys that were not
 //! echoed when the shell's prompt comes.
 
-use super::super::entry::TypedLine;
-use super::super::entry::{EnteredText, Entry, PromptKind, ReadyEvidence};
+use super::super::entry::{EnteredText, Entry, PromptKind, ReadyEvidence, TypedLine};
 use super::super::presses::presses_of;
 use super::super::screen_keys::KeysPart;
 use super::super::strokes::{Stroke, plain_text};
@@ -73,7 +72,7 @@ impl Dialogue {
         }
     }
 
-    /// Makes keys to a program of a line without Enter that nothing echoed, when the shell's prompt comes.
+    /// Takes a line without Enter as keys to a program, if nothing echoed it and the shell's prompt comes.
     ///
     /// A line that was typed ahead of its prompt would have been echoed.
     pub(super) fn end_unshown_line(&mut self) {
