@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from loadgo.notation.figures import counted, number
-from loadgo.records.account_readings import InstantArray
+from loadgo.records.account_readings import NEVER_NS, InstantArray
 from loadgo.records.far_usage import BoundOfUser
 
 UNKNOWN_COMMAND = "(not known)"
@@ -27,7 +27,6 @@ _LONGEST_READING_NS = 500_000_000
 
 Seen: 180 ms at a load of 15.
 """
-_NEVER_NS = np.iinfo(np.int64).max // 2
 _Spans = tuple[InstantArray, InstantArray]
 """Beginnings and ends of spans, in the order of both; no two of them touch."""
 
@@ -88,12 +87,12 @@ def _by_user(frame: pl.DataFrame) -> dict[int, pl.DataFrame]:
 def _doubtful_spans(lines: pl.DataFrame, heard: pl.DataFrame | None, bound_ns: int) -> _Spans:
     """The times in which events of a user's lines may stand with another command, one for each such line."""
     sent = lines["sent_ns"].to_numpy()
-    ready = lines["ready_ns"].fill_null(_NEVER_NS).to_numpy()
+    ready = lines["ready_ns"].fill_null(NEVER_NS).to_numpy()
     numbers = lines["line"].to_numpy().astype(np.int64)
     commands = dict(lines.select("line", pl.col("command").cast(pl.String)).unique().rows())
     names = np.array([commands[number] for number in numbers.tolist()], object)
     if heard is None:
-        return sent - bound_ns, np.minimum(ready, _NEVER_NS) + bound_ns
+        return sent - bound_ns, np.minimum(ready, NEVER_NS) + bound_ns
     heard = heard.sort("at_ns")
     heard_ns = heard["at_ns"].to_numpy() + bound_ns
     heard_names = np.array([commands.get(number, "") for number in heard["line"].to_list()], object)
@@ -109,7 +108,7 @@ def _heard_after(heard_ns: InstantArray, heard_names: NDArray[np.object_], sent_
     """When the agent had surely heard of a line that was sent at `sent_ns`."""
     first = int(np.searchsorted(heard_ns, sent_ns, side="right"))
     later = np.flatnonzero(heard_names[first:] == name)
-    return int(heard_ns[first + later[0]]) if len(later) else _NEVER_NS
+    return int(heard_ns[first + later[0]]) if len(later) else NEVER_NS
 
 
 def _merged(spans: _Spans) -> _Spans:
@@ -132,7 +131,7 @@ def _with_unknown(rows: pl.DataFrame, doubts: Mapping[int, _Spans]) -> pl.DataFr
         begins, ends = doubts.get(user, (np.empty(0, np.int64), np.empty(0, np.int64)))
         at_ns = own["at_ns"].to_numpy()
         first = np.searchsorted(ends, at_ns - own["span_ns"].cast(pl.Int64).to_numpy())
-        meets = np.append(begins, _NEVER_NS)[first] <= at_ns + _LONGEST_READING_NS
+        meets = np.append(begins, NEVER_NS)[first] <= at_ns + _LONGEST_READING_NS
         is_unknown[own["place"].to_numpy()[meets]] = True
     command = pl.when(pl.Series(is_unknown)).then(pl.lit(UNKNOWN_COMMAND)).otherwise(pl.col("command").cast(pl.String))
     return rows.with_columns(command.cast(rows.schema["command"]).alias("command"))
