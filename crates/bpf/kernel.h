@@ -110,10 +110,13 @@ struct cred {
 	struct kuid uid;
 } RELOCATED;
 
-/* Bytes that a task read and wrote by calls. */
+/* Bytes that a task read and wrote by calls; and those of storage, which kernels without CONFIG_TASK_IO_ACCOUNTING do not count. */
 struct task_io_accounting {
 	u64 rchar;
 	u64 wchar;
+	u64 read_bytes;
+	u64 write_bytes; /* of pages in the cache that it changed, which go to storage later */
+	u64 cancelled_write_bytes; /* of such pages that it threw away before, as when a file is removed */
 } RELOCATED;
 
 struct tty_struct;

@@ -17,6 +17,9 @@ struct use {
 	u64 major;
 	u64 read; /* bytes by calls */
 	u64 written;
+	u64 storage_read; /* bytes; 0 where the kernel does not count them, and then without HAS_STORAGE_COUNTS */
+	u64 storage_written;
+	u64 storage_cancelled;
 	u64 pages; /* most of one process at once in memory */
 	u64 processes;
 	u64 terminal_waits; /* how often one waited for the terminal */
@@ -37,7 +40,7 @@ struct session {
 	struct use use;
 };
 
-enum { HAS_SHELL_WITHIN = 1, HAS_NAME_OF_FIRST = 2 };
+enum { HAS_SHELL_WITHIN = 1, HAS_NAME_OF_FIRST = 2, HAS_STORAGE_COUNTS = 4 };
 enum { LINE_ENDED = 1, SESSION_ENDED = 2, PROCESS_ENDED_LATE = 3, SESSION_BEGAN = 4, PROGRAM_BEGAN_LATE = 5 };
 
 struct record {
@@ -158,5 +161,5 @@ INLINE struct session *session_of(struct membership *member)
 	return session && session->line == member->line ? session : 0;
 }
 
-_Static_assert(sizeof(struct use) == 11 * 8, "use");
-_Static_assert(sizeof(struct record) == 23 * 8, "record");
+_Static_assert(sizeof(struct use) == 14 * 8, "use");
+_Static_assert(sizeof(struct record) == 26 * 8, "record");

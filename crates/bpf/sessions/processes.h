@@ -6,7 +6,10 @@
 INLINE u64 line_of_child(struct session *session, u32 child)
 {
 	if (!session->line) {
+		struct task_struct *task = 0;
 		session->line = ktime_ns();
+		if (FIELD_EXISTS(task->ioac.cancelled_write_bytes))
+			session->flags |= HAS_STORAGE_COUNTS;
 		session->first = child;
 		if (!session->last_key)
 			session->last_key = session->line;
@@ -58,6 +61,11 @@ INLINE void add_use(struct use *use, struct task_struct *task)
 	add(&use->major, task->maj_flt);
 	add(&use->read, task->ioac.rchar);
 	add(&use->written, task->ioac.wchar);
+	if (FIELD_EXISTS(task->ioac.cancelled_write_bytes)) {
+		add(&use->storage_read, task->ioac.read_bytes);
+		add(&use->storage_written, task->ioac.write_bytes);
+		add(&use->storage_cancelled, task->ioac.cancelled_write_bytes);
+	}
 	if (pages > use->pages)
 		use->pages = pages;
 }

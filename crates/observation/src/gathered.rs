@@ -25,6 +25,8 @@ pub struct ObservedLine {
     pub name: Vec<u8>,
     /// Whether somebody typed to a shell that the line began. That shell's lines are a session of their own.
     pub has_shell_within: bool,
+    /// Whether the kernel counts bytes of storage.
+    pub has_storage_counts: bool,
     /// Use of its processes.
     pub used: Use,
 }
@@ -113,6 +115,7 @@ impl Gathered {
             ended_ns: record.at_ns,
             name,
             has_shell_within: record.has_shell_within,
+            has_storage_counts: record.has_storage_counts,
             used: record.used,
         });
     }
@@ -149,7 +152,7 @@ mod tests {
     const LATE_PROGRAM: u64 = 5;
 
     fn record(kind: u64, shell: u64, began_ns: u64, line: u64) -> Vec<u8> {
-        let mut words = [0u64; 23];
+        let mut words = [0u64; 26];
         (words[0], words[5], words[7], words[12]) = (shell << 32 | kind, line, began_ns, 1000);
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }

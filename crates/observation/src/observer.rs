@@ -127,7 +127,7 @@ impl Observer {
 }
 
 /// Number of words of an entry of the map `sessions`.
-const SESSION_WORDS: usize = 21;
+const SESSION_WORDS: usize = 24;
 /// Index of the word with the number of the open line.
 const LINE_INDEX: usize = 3;
 

@@ -1,7 +1,7 @@
 //! The records of the kernel programs (`bpf/sessions/lines.h`), read from their bytes.
 
 /// Number of words of a record.
-const RECORD_WORDS: usize = 23;
+const RECORD_WORDS: usize = 26;
 /// Index of the first word of a record that says what was used.
 const USE_INDEX: usize = 12;
 /// Index of the first word of the name.
@@ -10,6 +10,8 @@ const NAME_INDEX: usize = 10;
 const USE_WORDS: usize = RECORD_WORDS - USE_INDEX;
 /// Flag of a line in which a shell began that people typed to.
 const SHELL_WITHIN_BITS: u64 = 1;
+/// Flag of a line whose storage traffic the kernel counts.
+const STORAGE_COUNTS_BITS: u64 = 4;
 
 /// Use of processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,12 @@ pub struct Use {
     pub read_bytes: u64,
     /// Bytes written by calls.
     pub written_bytes: u64,
+    /// Bytes read from storage.
+    pub storage_read_bytes: u64,
+    /// Bytes of pages that were changed, and go to storage.
+    pub storage_written_bytes: u64,
+    /// Bytes of such pages that were thrown away before they went there.
+    pub storage_cancelled_bytes: u64,
     /// Most pages of one process that were in memory at once.
     pub held_pages: u64,
     /// Number of processes.
@@ -40,7 +48,7 @@ pub struct Use {
 
 impl Use {
     fn from_words(words: &[u64; USE_WORDS]) -> Use {
-        let [cpu, user, system, queued, minor, major, read, written, pages, processes, waits] = *words;
+        let [cpu, user, system, queued, minor, major, read, written, from_storage, to_storage, cancelled, pages, processes, waits] = *words;
         Use {
             cpu_ns: cpu,
             user_ticks_ns: user,
@@ -50,6 +58,9 @@ impl Use {
             faults_major: major,
             read_bytes: read,
             written_bytes: written,
+            storage_read_bytes: from_storage,
+            storage_written_bytes: to_storage,
+            storage_cancelled_bytes: cancelled,
             held_pages: pages,
             processes,
             terminal_waits: waits,
@@ -66,6 +77,9 @@ impl Use {
         self.faults_major += more.faults_major;
         self.read_bytes += more.read_bytes;
         self.written_bytes += more.written_bytes;
+        self.storage_read_bytes += more.storage_read_bytes;
+        self.storage_written_bytes += more.storage_written_bytes;
+        self.storage_cancelled_bytes += more.storage_cancelled_bytes;
         self.held_pages = self.held_pages.max(more.held_pages);
     }
 }
@@ -95,6 +109,7 @@ pub(crate) struct Record {
     pub began_ns: u64,
     pub user: u32,
     pub has_shell_within: bool,
+    pub has_storage_counts: bool,
     /// The name of the line's first program; empty if it ran none.
     pub name: [u8; 16],
     pub used: Use,
@@ -128,6 +143,7 @@ impl Record {
             began_ns: words[7],
             user: words[8] as u32,
             has_shell_within: words[8] >> 32 & SHELL_WITHIN_BITS != 0,
+            has_storage_counts: words[8] >> 32 & STORAGE_COUNTS_BITS != 0,
             name,
             used: Use::from_words(&used),
         })
@@ -151,7 +167,9 @@ mod tests {
         assert_eq!((record.at_ns, record.prompt_ns, record.first_key_ns, record.last_key_ns), (1, 2, 3, 4));
         assert_eq!((record.line, record.began_ns, record.has_shell_within), (5, 7, true));
         assert_eq!(&record.name[..5], b"make\0");
-        assert_eq!((record.used.cpu_ns, record.used.held_pages, record.used.terminal_waits), (12, 20, 22));
+        assert_eq!((record.used.cpu_ns, record.used.held_pages, record.used.terminal_waits), (12, 23, 25));
+        let storage = (record.used.storage_read_bytes, record.used.storage_written_bytes, record.used.storage_cancelled_bytes);
+        assert_eq!((storage, record.has_storage_counts), ((20, 21, 22), false));
     }
 
     #[test]

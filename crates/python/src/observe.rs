@@ -85,6 +85,7 @@ fn line_dict<'py>(py: Python<'py>, line: &ObservedLine) -> PyResult<Bound<'py, P
     line_dict.set_item("user", line.user)?;
     line_dict.set_item("name", PyBytes::new(py, &line.name))?;
     line_dict.set_item("has_shell_within", line.has_shell_within)?;
+    line_dict.set_item("has_storage_counts", line.has_storage_counts)?;
     let figures = [
         ("prompt_ns", line.prompt_ns),
         ("first_key_ns", line.first_key_ns),
@@ -98,6 +99,9 @@ fn line_dict<'py>(py: Python<'py>, line: &ObservedLine) -> PyResult<Bound<'py, P
         ("faults_major", used.faults_major),
         ("read_bytes", used.read_bytes),
         ("written_bytes", used.written_bytes),
+        ("storage_read_bytes", used.storage_read_bytes),
+        ("storage_written_bytes", used.storage_written_bytes),
+        ("storage_cancelled_bytes", used.storage_cancelled_bytes),
         ("held_pages", used.held_pages),
         ("processes", used.processes),
         ("terminal_waits", used.terminal_waits),

@@ -81,9 +81,12 @@ JSON_KEYS: Keys = {
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
     ObservedCommand: (
         "group command count share cpu_ns cpu_most_ns cpu_p90_ns elapsed_ns faults_minor faults_major processes "
-        "read_bytes written_bytes jobs"
+        "read_bytes written_bytes storage_read_bytes storage_written_bytes jobs"
     ),
-    StandInJob: "user_ns system_ns faults held_pages processes waiting_ns",
+    StandInJob: (
+        "user_ns system_ns faults held_pages processes waiting_ns read_bytes written_bytes storage_read_bytes "
+        "storage_written_bytes"
+    ),
     ThinkTimes: "law measured mean_ns absences is_upper_bound first_key_ns",
     TypingTimes: "measured keys mean_ns",
     TypedCommand: "command line",
@@ -310,6 +313,8 @@ def _byte_columns(observation: Observation) -> tuple[Column, ...]:
     return (
         Column("read", tuple(size(row.read_bytes) for row in rows), spare=5),
         Column("written", tuple(size(row.written_bytes) for row in rows), spare=6),
+        Column("from storage", tuple(size(row.storage_read_bytes) for row in rows), spare=7),
+        Column("to storage", tuple(size(row.storage_written_bytes) for row in rows), spare=8),
     )
 
 

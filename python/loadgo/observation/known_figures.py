@@ -9,6 +9,7 @@ from loadgo.notation.laws import number
 from loadgo.observation.command_order import FEWEST_PAIRS
 from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkPattern, ThinkTimes, TypingTimes
+from loadgo.observation.sessions import ObservedSession
 from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
@@ -103,6 +104,7 @@ def live_figures(
     typing: TypingTimes | None,
     think_logs: Sequence[LogRead],
     hours: Sequence[HourOfDay],
+    sessions: Sequence[ObservedSession],
     *,
     at_terminal: int,
 ) -> tuple[KnownFigure, ...]:
@@ -119,10 +121,18 @@ def live_figures(
         KnownFigure("elapsed time", _LIVE, f"from the end of the line to the next prompt{asked}"),
         KnownFigure("sessions", _LIVE, "shells at a terminal; a pipeline is one command"),
         *(_time_figures(think, typing, think_logs) if think_logs else (_live_think_figure(think),)),
-        KnownFigure("input and output", _LIVE, "bytes of calls; stand-ins read and write no files"),
-        KnownFigure("major faults", _LIVE, "not in the stand-ins, which have no files to fault in"),
+        KnownFigure("bytes by calls", _LIVE, "of files, pipes and terminals; stand-ins read and write memory"),
+        _storage_figure(sessions),
+        KnownFigure("major faults", _LIVE, "not in the stand-ins, which map no files"),
         _hours_figure(_LIVE, hours),
     )
+
+
+def _storage_figure(sessions: Sequence[ObservedSession]) -> KnownFigure:
+    """The bytes of storage, which some kernels do not count."""
+    if all(use.storage_read_bytes is None for session in sessions for use in session.commands):
+        return KnownFigure("bytes of storage", "", "this kernel does not count them (CONFIG_TASK_IO_ACCOUNTING)")
+    return KnownFigure("bytes of storage", _LIVE, "stand-ins read as many, and write as many, in files of the home")
 
 
 def _live_think_figure(think: ThinkTimes | None) -> KnownFigure:

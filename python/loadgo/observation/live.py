@@ -120,7 +120,7 @@ def material_of_sessions(
         think=think,
         typing=typing,
         hours=hours,
-        known=live_figures(think, typing, think_read, hours, at_terminal=lines_found.at_terminal),
+        known=live_figures(think, typing, think_read, hours, sessions, at_terminal=lines_found.at_terminal),
         notes=_notes(watched, lines_found),
         warnings=tuple(f"Lost: {count:,} {what}." for count, what in watched.losses),
         rounded_steps=0,

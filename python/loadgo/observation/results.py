@@ -72,6 +72,9 @@ class ObservedCommand:
     read_bytes: float | None
     """Mean bytes read by calls."""
     written_bytes: float | None
+    storage_read_bytes: float | None
+    """Mean bytes read from storage."""
+    storage_written_bytes: float | None
     jobs: tuple[StandInJob, ...]
     """The synthetic jobs that stand for it, each as likely."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 
@@ -13,6 +14,7 @@ import tomlkit
 from loadgo.notation.figures import counted, digits, duration, in_words, people, seconds, setting
 from loadgo.notation.laws import amount, number
 from loadgo.observation.results import HourOfDay, Observation, ObservedCommand, OrderedCommand, UserGroup
+from loadgo.observation.stand_in_jobs import READ_FILE_BYTES, StandInJob
 
 _STAND_INS_FOLDER = Path(__file__).parent.parent / "data" / "stand_ins"
 _FILES = ("stand-in.sh", "stand_in.py")
@@ -21,6 +23,7 @@ _COMMENT_CHARS = 116
 _LEAST_CHARS_PER_SECOND, _MOST_CHARS_PER_SECOND = 0.01, 1e6
 """The bounds of a script's typing rate, in characters a second."""
 _LEAST_TIMEOUT_NS, _MOST_TIMEOUT_NS = 300e9, 3.6e15
+_WORDS_WITHOUT_BYTES = 6
 _LEAST_PER_HOUR = 0.001
 """The least rate of arrivals over 0 that a script may have."""
 _TIMEOUT_FACTOR = 10
@@ -38,11 +41,11 @@ def script_text(observation: Observation) -> str:
             [
                 *_heading(observation),
                 f"name    = {_quoted(observation.name)}",
-                'login   = "sh"',
+                f"login   = {_quoted(_login(observation))}",
                 *_think_lines(observation),
                 *_typing_lines(observation),
                 f'timeout = "{_timeout(observation)}"',
-                'needs   = ["python3", "sleep"]',
+                f"needs   = [{', '.join(_quoted(name) for name in _needs(observation))}]",
                 "",
                 *_choice_lines(observation),
                 "",
@@ -71,6 +74,24 @@ def _heading(observation: Observation) -> Iterator[str]:
         source = f"from {figure.source}" if figure.source else "NOT KNOWN"
         yield from _comments(f"- {figure.figure}: {source}; {figure.remark}.")
     yield ""
+
+
+def _login(observation: Observation) -> str:
+    """The log-in command. If stand-ins read from storage, it makes the file that they read before the first prompt."""
+    most_bytes = min(max((job.storage_read_bytes for job in _jobs(observation)), default=0.0), READ_FILE_BYTES)
+    if most_bytes < 1:
+        return "sh"
+    return f"sh -c '{_STAND_IN_LINE} prepare {ceil(most_bytes)}; exec sh'"
+
+
+def _needs(observation: Observation) -> tuple[str, ...]:
+    moves_bytes = any(len(job.in_words().split()) > _WORDS_WITHOUT_BYTES for job in _jobs(observation))
+    return ("python3", "sleep", *(("dd", "find") if moves_bytes else ()))
+
+
+def _jobs(observation: Observation) -> list[StandInJob]:
+    """The jobs of the commands that stand-ins stand for."""
+    return [job for row in _list_names(observation) for job in row.jobs]
 
 
 def _equivalent(observation: Observation) -> str:
@@ -162,9 +183,11 @@ def _command_lines(observation: Observation, group: UserGroup, indent: str) -> I
         typed = themselves.get(row.command, stand_in)
         is_known = row.cpu_ns is not None or row.command in themselves
         comment = "" if is_known else "  # processor time not known"
+        can_fail = row in lists and any(job.uses_storage for job in row.jobs)
+        status = ", status = 0" if can_fail else ""
         weight, then = (row.count, "") if row.command not in ordered else _chain_words(ordered[row.command])
         line = f"weight = {weight}, type = {_quoted(typed)}, as = {_quoted(row.command)}"
-        yield f"{indent}{{ {line}{after.get(row.command, '')}{then} }},{comment}"
+        yield f"{indent}{{ {line}{status}{after.get(row.command, '')}{then} }},{comment}"
 
 
 def _typed_lines(observation: Observation) -> dict[str, str]:
@@ -230,7 +253,8 @@ def _word_lines(observation: Observation) -> Iterator[str]:
     yield ""
     yield "[words]"
     yield from _comments(
-        "Each word is a job: seconds of user and of system time, page faults, pages held, processes, seconds to wait."
+        "Each word is a job: seconds of user and of system time, page faults, pages held, processes, seconds to wait; "
+        "then, if it has them, bytes read and written by calls, and bytes read from storage and written to it."
     )
     for row, name in lists.items():
         yield f"# {row.command}: {_means(row)}"

@@ -41,6 +41,10 @@ class CommandUse:
     read_bytes: int | None = None
     """Bytes that it read by calls, from files, pipes and terminals."""
     written_bytes: int | None = None
+    storage_read_bytes: int | None = None
+    """Bytes that were read from storage for it; what was in memory already is not among them."""
+    storage_written_bytes: int | None = None
+    """Bytes that it left to be written to storage."""
     think_ns: int | None = None
     """The pause before it, if that was seen and is no absence."""
 

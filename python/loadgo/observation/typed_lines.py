@@ -91,5 +91,16 @@ def _use(line: TypedLine, think_ns: int | None, keep_name: KeepName) -> CommandU
         queued_ns=line["queued_ns"],
         read_bytes=line["read_bytes"],
         written_bytes=line["written_bytes"],
+        storage_read_bytes=line["storage_read_bytes"] if line["has_storage_counts"] else None,
+        storage_written_bytes=_stored_bytes(line) if line["has_storage_counts"] else None,
         think_ns=think_ns,
     )
+
+
+def _stored_bytes(line: TypedLine) -> int:
+    """The bytes written to storage, without those of files that the line removed before they were stored.
+
+    A line that removes a file of another line has none.
+    """
+    stored_bytes: int = max(line["storage_written_bytes"] - line["storage_cancelled_bytes"], 0)
+    return stored_bytes

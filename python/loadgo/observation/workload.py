@@ -105,6 +105,8 @@ def _command(group: str, name: str, uses: Sequence[CommandUse], all_count: int, 
         processes=processes,
         read_bytes=_mean([use.read_bytes for use in uses]),
         written_bytes=_mean([use.written_bytes for use in uses]),
+        storage_read_bytes=_mean([use.storage_read_bytes for use in uses]),
+        storage_written_bytes=_mean([use.storage_written_bytes for use in uses]),
         jobs=stand_in_jobs(uses),
     )
 

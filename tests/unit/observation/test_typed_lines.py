@@ -12,7 +12,8 @@ SECOND_NS = 1_000_000_000
 EPOCH_NS = 1_800_000_000 * SECOND_NS
 ZEROS = (
     "user_ticks_ns", "system_ticks_ns", "queued_ns", "faults_minor", "faults_major", "read_bytes", "written_bytes",
-    "held_pages", "processes", "terminal_waits",
+    "storage_read_bytes", "storage_written_bytes", "storage_cancelled_bytes", "held_pages", "processes",
+    "terminal_waits",
 )  # fmt: skip
 
 
@@ -28,7 +29,7 @@ def line(
         "ended_ns": round(ended_s * SECOND_NS),
     }
     made = {"session": session, "user": 1000 + session, "name": name.encode(), "has_shell_within": False, "cpu_ns": 0}
-    return {**figures, **times, **made, **more}
+    return {**figures, **times, **made, "has_storage_counts": True, **more}
 
 
 def found(*lines: dict[str, Any]) -> LinesFound:
@@ -83,3 +84,15 @@ def test_ticks_divide_the_exact_processor_time(user_ticks: int, system_ticks: in
 
 def test_commands_that_asked_somebody_are_counted() -> None:
     assert found(line(0, 1, 2, 3, terminal_waits=4), line(0, 3, 4, 5)).at_terminal == 1
+
+
+@pytest.mark.parametrize(("written", "cancelled", "stored"), [(8192, 0, 8192), (8192, 4096, 4096), (0, 4096, 0)])
+def test_what_a_line_removed_before_it_was_stored_is_not_written(written: int, cancelled: int, stored: int) -> None:
+    bytes_of = {"storage_read_bytes": 512, "storage_written_bytes": written, "storage_cancelled_bytes": cancelled}
+    (use,) = found(line(0, 10, 14, 15, **bytes_of)).sessions[0].commands
+    assert (use.storage_read_bytes, use.storage_written_bytes) == (512, stored)
+
+
+def test_bytes_of_storage_are_not_known_where_the_kernel_does_not_count_them() -> None:
+    (use,) = found(line(0, 10, 14, 15, has_storage_counts=False)).sessions[0].commands
+    assert (use.storage_read_bytes, use.storage_written_bytes) == (None, None)

@@ -22,6 +22,7 @@ def typed_line(number: int) -> dict[str, object]:
     """A line of a session, as the kernel's programs have it."""
     prompt_ns = (1 + 5 * number) * SECOND_NS
     counts = ("faults_minor", "faults_major", "held_pages", "queued_ns", "read_bytes", "written_bytes")
+    of_storage = ("storage_read_bytes", "storage_written_bytes", "storage_cancelled_bytes")
     return {
         "session": 0,
         "user": 1000,
@@ -31,12 +32,14 @@ def typed_line(number: int) -> dict[str, object]:
         "ended_ns": prompt_ns + 3 * SECOND_NS,
         "name": b"make",
         "has_shell_within": False,
+        "has_storage_counts": True,
         "cpu_ns": SECOND_NS // 2,
         "user_ticks_ns": 1,
         "system_ticks_ns": 1,
         "processes": 3,
         "terminal_waits": 0,
         **dict.fromkeys(counts, 10),
+        **dict.fromkeys(of_storage, 4096),
     }
 
 
