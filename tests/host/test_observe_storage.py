@@ -59,17 +59,17 @@ STORED = {"reads": (5 * MB, 0), "writes": (0, 4 * MB), "writes-direct": (0, 4 * 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """A folder with a file to read, which people may write into."""
-    made = Bench(tmp_path)
-    made.homes.mkdir()
+    folder = Bench(tmp_path)
+    folder.homes.mkdir()
     (tmp_path / "source").write_bytes(os.urandom(6 * MB))
     (tmp_path / "mixed").write_text(MIXED)
     (tmp_path / "mixed").chmod(0o755)
     os.sync()
-    readable_by_all(made)
+    readable_by_all(folder)
     tmp_path.chmod(0o777)
     if counted(tmp_path, "dd", "if=/dev/zero", "of=probe", "bs=1M", "count=1")["write_bytes"] < MB:
         pytest.skip(f"{tmp_path} is on no storage whose traffic the kernel counts: set TMPDIR to a folder on a disk")
-    return made
+    return folder
 
 
 def counted(folder: Path, *words: str) -> dict[str, int]:

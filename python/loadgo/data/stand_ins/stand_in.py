@@ -1,8 +1,8 @@
 """Uses what a program was seen to use: processor time, page faults, memory, processes, bytes; and waits as long.
 
-Arguments: seconds of user and of system time, page faults, pages held at once, processes, seconds of waiting; then, if
-there are any, bytes read and written by calls, and bytes read from storage and written to it. The times include the
-start of this program, and end as soon as the kernel has counted them. `prepare BYTES` makes the file to read from.
+Arguments: seconds of user and of system time, page faults, pages held at once, processes, seconds of waiting. Four more
+may follow: bytes read and written by calls, and bytes read from storage and written to it. The times include the start
+of this program, and end as soon as the kernel has counted them. `prepare BYTES` makes the file to read from.
 """
 
 import mmap
