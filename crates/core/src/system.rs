@@ -53,12 +53,15 @@ pub struct Usage {
     pub paging_wait_ns: Option<u64>,
     /// Time in which a process waited for block I/O.
     pub io_wait_ns: Option<u64>,
+    /// Time for which the user's own processor quota was used up, summed over processors. `None` without such a quota.
+    pub throttled_ns: Option<u64>,
 }
 
 impl Usage {
-    /// The values with the names of their columns.
+    /// The values that are measured wherever processes run, with the names of their columns. Quotas are of this host's users.
     pub fn by_column(&self) -> [(&'static str, Option<u64>); 7] {
-        let Usage { cpu_user_ns, cpu_system_ns, faults_minor, faults_major, ready_wait_ns, paging_wait_ns, io_wait_ns } = *self;
+        let Usage { cpu_user_ns, cpu_system_ns, faults_minor, faults_major, ready_wait_ns, paging_wait_ns, io_wait_ns, .. } =
+            *self;
         [
             ("cpu_user_ns", cpu_user_ns),
             ("cpu_system_ns", cpu_system_ns),

@@ -236,7 +236,16 @@ impl FollowedSessions {
 
 /// All values of a usage.
 fn values(usage: &mut Usage) -> [&mut Option<u64>; 7] {
-    let Usage { cpu_user_ns, cpu_system_ns, faults_minor, faults_major, ready_wait_ns, paging_wait_ns, io_wait_ns } = usage;
+    let Usage {
+        cpu_user_ns,
+        cpu_system_ns,
+        faults_minor,
+        faults_major,
+        ready_wait_ns,
+        paging_wait_ns,
+        io_wait_ns,
+        throttled_ns: _,
+    } = usage;
     [cpu_user_ns, cpu_system_ns, faults_minor, faults_major, ready_wait_ns, paging_wait_ns, io_wait_ns]
 }
 

@@ -7,6 +7,7 @@ pub mod accounts;
 pub(crate) mod costs;
 pub(crate) mod each;
 pub mod hierarchy;
+pub(crate) mod quotas;
 mod user_groups;
 
 use accounts::Accounts;
@@ -153,7 +154,7 @@ impl Groups {
 
     /// Another handle on the accounts of these groups, for a meter.
     pub fn accounts(&self) -> io::Result<Accounts> {
-        Ok(Accounts::new(self.directory.as_fd().try_clone_to_owned()?, self.version))
+        Ok(Accounts::new(self.directory.as_fd().try_clone_to_owned()?, self.version).with_quotas(self.quotas()))
     }
 
     /// The processor time of `user`, all processes together, in nanoseconds.

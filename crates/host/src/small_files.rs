@@ -14,6 +14,12 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
         .then(|| text[..digits].iter().fold(0u64, |sum, digit| sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))))
 }
 
+/// The number behind the first `label` of `text`.
+pub(crate) fn number_after(text: &[u8], label: &[u8]) -> Option<u64> {
+    let at = text.windows(label.len()).position(|window| window == label)?;
+    number(&text[at + label.len()..])
+}
+
 /// The number in the line `name NUMBER` of `text`.
 pub(crate) fn labelled(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()

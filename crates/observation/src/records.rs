@@ -48,7 +48,22 @@ pub struct Use {
 
 impl Use {
     fn from_words(words: &[u64; USE_WORDS]) -> Use {
-        let [cpu, user, system, queued, minor, major, read, written, from_storage, to_storage, cancelled, pages, processes, waits] = *words;
+        let [
+            cpu,
+            user,
+            system,
+            queued,
+            minor,
+            major,
+            read,
+            written,
+            from_storage,
+            to_storage,
+            cancelled,
+            pages,
+            processes,
+            waits,
+        ] = *words;
         Use {
             cpu_ns: cpu,
             user_ticks_ns: user,

@@ -66,6 +66,7 @@ pub(crate) struct PackedInteraction {
     pub ready_wait_ns: u64,
     pub paging_wait_ns: u64,
     pub io_wait_ns: u64,
+    pub throttled_ns: u64,
     pub cpu_excess_ns: u64,
     pub response_there_ns: u64,
     /// The usage of the line's typing; `None` if nothing of it was measured, as with lines that are sent at once.
@@ -138,6 +139,7 @@ fn packed(row: &InteractionRow<'_>, command: u32) -> PackedInteraction {
         ready_wait_ns: count(row.usage.ready_wait_ns),
         paging_wait_ns: count(row.usage.paging_wait_ns),
         io_wait_ns: count(row.usage.io_wait_ns),
+        throttled_ns: count(row.usage.throttled_ns),
         cpu_excess_ns: count(row.cpu_excess_ns),
         response_there_ns: count(row.response_there_ns),
         typing: packed_typing(&row.typing_usage),

@@ -62,6 +62,7 @@ tables! {
         typing_paging_wait_ns: Option<u64> = measured_typing(row, |typing| typing.paging_wait_ns),
         typing_io_wait_ns: Option<u64> = measured_typing(row, |typing| typing.io_wait_ns),
         response_there_ns: Option<u64> = measured(row.response_there_ns),
+        throttled_ns: Option<u64> = measured(row.throttled_ns),
     }
 
     /// A row for each log-in.

@@ -9,13 +9,16 @@ use std::sync::Arc;
 use loadgo_core::system::UserId;
 
 use crate::groups::hierarchy::Version;
-use crate::small_files::{number, open_at, read_at_start};
+use crate::groups::quotas::{QuotaAccount, Quotas};
+use crate::small_files::{number, number_after, open_at, read_at_start};
 
 /// Opens and reads the accounts of a run's groups; no allocation.
 #[derive(Debug)]
 pub struct Accounts {
     directory: OwnedFd,
     version: Version,
+    /// `None` where no user has a quota.
+    quotas: Option<Quotas>,
 }
 
 /// Opens users' accounts, on threads other than the driver's: the kernel may let the caller wait.
@@ -34,6 +37,8 @@ pub struct OpenedAccount {
     pub(crate) file: Option<OwnedFd>,
     /// The processor time charged so far, in nanoseconds.
     pub(crate) charged_ns: Option<u64>,
+    /// The account of the user's quota, if there is one and it is kept open.
+    pub(crate) quota: Option<QuotaAccount>,
 }
 
 impl AccountOpener {
@@ -42,14 +47,25 @@ impl AccountOpener {
         let Some(accounts) = &self.accounts else { return OpenedAccount::default() };
         let file = accounts.open(user).ok();
         let charged_ns = file.as_ref().and_then(|file| accounts.read(file).ok());
-        OpenedAccount { file: file.filter(|_| self.keep_open), charged_ns }
+        let quota = accounts.quotas.as_ref().filter(|_| self.keep_open).and_then(|quotas| quotas.open(user));
+        OpenedAccount { file: file.filter(|_| self.keep_open), charged_ns, quota }
     }
 }
 
 impl Accounts {
     /// The accounts below the run's group, open as `directory`.
     pub fn new(directory: OwnedFd, version: Version) -> Accounts {
-        Accounts { directory, version }
+        Accounts { directory, version, quotas: None }
+    }
+
+    /// These accounts, with those of the users' quotas.
+    pub(super) fn with_quotas(self, quotas: Option<Quotas>) -> Accounts {
+        Accounts { quotas, ..self }
+    }
+
+    /// Whether users may have quotas.
+    pub(crate) fn has_quotas(&self) -> bool {
+        self.quotas.is_some()
     }
 
     /// The smallest step of an account.
@@ -69,7 +85,7 @@ impl Accounts {
     pub(crate) fn open_group(&self, path: &Path) -> io::Result<OpenedAccount> {
         let file = OwnedFd::from(File::open(path.join(self.file()))?);
         let charged_ns = Some(self.read(&file)?);
-        Ok(OpenedAccount { file: Some(file), charged_ns })
+        Ok(OpenedAccount { file: Some(file), charged_ns, quota: None })
     }
 
     /// Opens the account of `user`, to be read often.
@@ -115,9 +131,4 @@ impl Accounts {
             Version::V2 => number_after(text, b"usage_usec ").map(|microseconds| microseconds * 1000),
         }
     }
-}
-
-fn number_after(text: &[u8], label: &[u8]) -> Option<u64> {
-    let at = text.windows(label.len()).position(|window| window == label)?;
-    number(&text[at + label.len()..])
 }

@@ -31,6 +31,7 @@ impl Interval {
             ready_wait_ns: self.ready_wait.then_some(used.ready_wait_ns),
             paging_wait_ns: self.delays.then_some(paging_wait_ns),
             io_wait_ns: self.delays.then_some(used.block_ns),
+            throttled_ns: None,
         }
     }
 }

@@ -17,6 +17,7 @@ use loadgo_core::system::{Usage, UserId};
 
 use crate::groups::Groups;
 use crate::groups::accounts::{AccountOpener, Accounts, OpenedAccount};
+use crate::groups::quotas::QuotaAccount;
 use crate::leftovers::Leftovers;
 use crate::refusal::Refusal;
 use crate::usage::by_user::ByUser;
@@ -55,6 +56,8 @@ struct UserMeter {
     pid: u32,
     /// The user's control group's account, open.
     account: Option<OwnedFd>,
+    /// The account of the user's own quota.
+    quota: Option<Box<QuotaAccount>>,
     /// The leader's sums since its beginning, as last read.
     leader: Sums,
     /// The leader's last account, when it has ended.
@@ -105,7 +108,11 @@ impl UsageMeter {
         if !lists_children {
             notes.push("the kernel lists no children of processes: faults of a process count when it has ended".to_owned());
         }
-        let keep_open = room_for_descriptors(demand.users, if kernel.is_some() { 1 } else { 3 });
+        let has_quotas = accounts.as_ref().is_some_and(|accounts| accounts.has_quotas());
+        let keep_open = room_for_descriptors(demand.users, if kernel.is_some() { 1 } else { 3 } + u64::from(has_quotas));
+        if has_quotas && !keep_open {
+            notes.push("too few descriptors: throttled time of interactions is not measured (raise `ulimit -n`)".to_owned());
+        }
         let version = accounts.as_ref().map(|accounts| accounts.version());
         let sources = Sources {
             cpu: name_of_cpu_source(version, kernel.is_some()),
@@ -159,8 +166,8 @@ impl UsageMeter {
         // A group that was made anew counts from zero again.
         let charged_ns = account.charged_ns.map_or(0, |charged_ns| meter.charged_ns.min(charged_ns));
         let split = meter.split;
-        let account = account.file;
-        *meter = UserMeter { pid, account, proc, charged_ns, split, faults, sampled: true, ..UserMeter::default() };
+        let (account, quota) = (account.file, account.quota.map(Box::new));
+        *meter = UserMeter { pid, account, quota, proc, charged_ns, split, faults, sampled: true, ..UserMeter::default() };
     }
 
     fn open_proc(&self, pid: u32) -> Option<LeaderByProc> {
@@ -255,7 +262,9 @@ impl UsageMeter {
     }
 
     fn usage_of(&mut self, user: UserId, interval: &Interval) -> Usage {
-        let usage = interval.usage(&mut self.slot(user).split);
+        let meter = self.slot(user);
+        let throttled_ns = meter.quota.as_mut().and_then(|quota| quota.charge());
+        let usage = Usage { throttled_ns, ..interval.usage(&mut meter.split) };
         let Some(waits) = &mut self.waits else { return usage };
         // Without an account there the waits are not known: those of processes that still run are in no other sum.
         let waited = waits.interaction(user);

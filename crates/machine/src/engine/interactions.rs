@@ -104,6 +104,7 @@ impl Execution {
                 ready_wait_ns: Some(process.ready_wait_ns),
                 paging_wait_ns: Some(errand.map_or(0, |errand| errand.paging_wait_ns)),
                 io_wait_ns: Some(process.io_wait_ns),
+                throttled_ns: None,
             },
             first_output: errand.and_then(|errand| errand.first_output),
             bytes_out: errand.map_or(0, |errand| errand.bytes_out),
