@@ -86,7 +86,7 @@ JSON_KEYS: Keys = {
     ),
     StandInJob: (
         "user_ns system_ns faults held_pages processes waiting_ns read_bytes written_bytes storage_read_bytes "
-        "storage_written_bytes"
+        "storage_written_bytes processors"
     ),
     ThinkTimes: "law measured mean_ns absences is_upper_bound first_key_ns",
     TypingTimes: "measured keys mean_ns",

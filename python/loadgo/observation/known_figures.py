@@ -66,14 +66,17 @@ def accounting_figures(
         KnownFigure("page faults", _ACCOUNTING, "minor ones; a stand-in touches as many pages"),
         KnownFigure("memory", _ACCOUNTING, "only as address space at the end: an upper bound of the pages held"),
         KnownFigure("processes", _ACCOUNTING, "a stand-in starts as many, one after the other"),
-        KnownFigure("elapsed time", _ACCOUNTING, "a stand-in waits for what is not processor time"),
+        KnownFigure(
+            "elapsed time",
+            _ACCOUNTING,
+            "a stand-in waits for what is not processor time, and uses several processors if that is more",
+        ),
         KnownFigure("sessions", _ACCOUNTING, "by person and terminal; each stage of a pipeline is a command"),
         *_time_figures(think, typing, think_logs),
         KnownFigure(
             "batch jobs",
             _ACCOUNTING,
-            f"{counted(jobs, 'job')} without a terminal, with the pauses between them; a stand-in of a job that used "
-            "several processors at once takes its processor time on one",
+            f"{counted(jobs, 'job')} without a terminal, with the pauses between them",
         )
         if jobs
         else KnownFigure("batch jobs", _ACCOUNTING, "none that used a hundredth of its time on a processor"),

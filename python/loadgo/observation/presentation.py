@@ -10,7 +10,8 @@ from loadgo.observation.results import HourOfDay, KnownFigure, Observation, Obse
 _JOB_COLUMNS = (
     "group command user_ns=job.user_ns system_ns=job.system_ns faults=job.faults held_pages=job.held_pages "
     "processes=job.processes waiting_ns=job.waiting_ns read_bytes=job.read_bytes written_bytes=job.written_bytes "
-    "storage_read_bytes=job.storage_read_bytes storage_written_bytes=job.storage_written_bytes"
+    "storage_read_bytes=job.storage_read_bytes storage_written_bytes=job.storage_written_bytes "
+    "processors=job.processors"
 )
 _FOLLOWING_COLUMNS = "group command following=after.command count=after.count weight=after.weight"
 _PAUSE_COLUMNS = "group command=after.command pauses=after.pauses mean_ns=after.mean_ns law=after.law"

@@ -258,7 +258,8 @@ def _word_lines(observation: Observation) -> Iterator[str]:
     yield "[words]"
     yield from _comments(
         "Each word is a job: seconds of user and of system time, page faults, pages held, processes, seconds to wait; "
-        "then, if it has them, bytes read and written by calls, and bytes read from storage and written to it."
+        "then, if it has them, bytes read and written by calls, bytes read from storage and written to it, and "
+        "processors used at once."
     )
     for row, name in lists.items():
         yield f"# {row.command}: {_means(row)}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 
@@ -34,6 +35,11 @@ _FAULTS_COLUMN = 2
 _WAITS_COLUMN = 5
 _SCALED_COLUMNS = ([0, 1], [_FAULTS_COLUMN], [_WAITS_COLUMN], [6], [7], [8], [9])
 """Columns whose sums keep their means: processor time, faults, waits, and each count of bytes."""
+_SHORT_RUN_NS = 200_000_000
+"""Runs of less processor time show nothing of this kind: accounting rounds times to 10 ms."""
+_SPARE_PROCESSORS = 0.1
+"""A run that used a tenth of a processor more than one has used one."""
+_MOST_PROCESSORS = 1024
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 """Multiples of it, without their whole parts, are spread evenly, however many there are."""
 
@@ -54,6 +60,8 @@ class StandInJob:
     written_bytes: float = 0.0
     storage_read_bytes: float = 0.0
     storage_written_bytes: float = 0.0
+    processors: float = 1.0
+    """Number of processors that it used or wanted at once; 1 where its times do not show more."""
 
     @property
     def cpu_ns(self) -> float:
@@ -61,20 +69,27 @@ class StandInJob:
         return self.user_ns + self.system_ns
 
     def in_words(self) -> str:
-        """The arguments of the stand-in: seconds and counts, and bytes if there are any to move."""
+        """The arguments of the stand-in: seconds and counts, then bytes and processors if there are any to use."""
         is_short = self.cpu_ns < SHORTEST_PYTHON_NS and self.storage_read_bytes <= READ_FILE_BYTES
         times = ["0", "0"] if is_short else [_seconds(self.user_ns), _seconds(self.system_ns)]
         processes = self._short_processes() if self.cpu_ns > 0 and is_short else self.processes
         pages = [str(round(self.faults)), str(round(self.held_pages)), str(max(round(processes), 1))]
-        return " ".join([*times, *pages, _seconds(self.waiting_ns), *self._byte_words(is_short)])
+        return " ".join([*times, *pages, _seconds(self.waiting_ns), *self._further_words(is_short)])
 
     @property
     def uses_storage(self) -> bool:
         """Whether it reads from storage or writes to it."""
         return round(self.storage_read_bytes) > 0 or round(self.storage_written_bytes) > 0
 
+    def _further_words(self, is_short: bool) -> list[str]:
+        """The last arguments of the stand-in: bytes, then processors; none for a job that needs neither."""
+        moved = self._byte_words(is_short)
+        if is_short or self.processors == 1:
+            return moved
+        return [*(moved or ["0"] * 4), str(round(self.processors))]
+
     def _byte_words(self, is_short: bool) -> list[str]:
-        """The last four arguments of the stand-in; none for a short job that would move less than a block."""
+        """The bytes; none for a short job that would move less than a block."""
         counts = [self.read_bytes, self.written_bytes, self.storage_read_bytes, self.storage_written_bytes]
         most_moved = max(counts) if not is_short or self.uses_storage else max(counts) - _SHORT_BLOCK_BYTES
         return [str(round(count)) for count in counts] if round(most_moved) > 0 else []
@@ -107,7 +122,15 @@ def _figures(use: CommandUse) -> tuple[float, ...]:
     counts = (use.faults_minor or 0, use.held_pages or 0, use.processes or 1)
     by_calls = (use.read_bytes or 0, use.written_bytes or 0)
     of_storage = (use.storage_read_bytes or 0, use.storage_written_bytes or 0)
-    return (use.user_ns or 0, use.system_ns or 0, *counts, waiting_ns, *by_calls, *of_storage)
+    return (use.user_ns or 0, use.system_ns or 0, *counts, waiting_ns, *by_calls, *of_storage, _processors(use))
+
+
+def _processors(use: CommandUse) -> int:
+    """The number of processors that a run used or wanted at once, by Little's law; 1 for a short run."""
+    wanted_ns = (use.cpu_ns or 0) + (use.queued_ns or 0)
+    if not use.elapsed_ns or wanted_ns < _SHORT_RUN_NS:
+        return 1
+    return min(max(ceil(wanted_ns / use.elapsed_ns - _SPARE_PROCESSORS), 1), _MOST_PROCESSORS)
 
 
 def _representatives(ordered: Floats, idle_count: int) -> Floats:

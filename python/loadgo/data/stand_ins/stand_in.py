@@ -1,8 +1,9 @@
 """Uses what a program was seen to use: processor time, page faults, memory, processes, bytes; and waits as long.
 
-Arguments: seconds of user and of system time, page faults, pages held at once, processes, seconds of waiting. Four more
-may follow: bytes read and written by calls, and bytes read from storage and written to it. The times include the start
-of this program, and end as soon as the kernel has counted them. `prepare BYTES` makes the file to read from.
+Arguments: seconds of user and of system time, page faults, pages held at once, processes, seconds of waiting. Five more
+may follow: bytes read and written by calls, bytes read from storage and written to it, and processors used at once. The
+times include the start of this program, and end as soon as the kernel has counted them. `prepare BYTES` makes the file
+to read from.
 """
 
 import mmap
@@ -135,14 +136,31 @@ def work(until_s: float) -> None:
             pass
 
 
+def work_at_once(until_s: float, processors: int) -> None:
+    """Divides the processor time that is left among so many processes, which compute at the same time."""
+    share_s = max(until_s - used_s(), 0.0) / processors
+    helpers = []
+    for _ in range(processors - 1):
+        helper = os.fork()
+        if not helper:
+            work(used_s() + share_s)
+            os._exit(0)
+        helpers.append(helper)
+    work(used_s() + share_s)
+    for helper in helpers:
+        os.waitpid(helper, 0)
+
+
 if sys.argv[1] == "prepare":
     prepare(int(sys.argv[2]))
     sys.exit()
-user_s, system_s, faults, pages, processes, waiting_s, *moved = map(float, sys.argv[1:])
-read_bytes, written_bytes, storage_read, storage_written = map(int, moved or [0] * 4)
+user_s, system_s, faults, pages, processes, waiting_s, *more = map(float, sys.argv[1:])
+moved = [int(count) for count in more[:4]]
+read_bytes, written_bytes, storage_read, storage_written = moved or [0] * 4
+processors = int(more[4]) if len(more) > 4 else 1
 all_s = user_s + system_s
 begin_s = used_s()
-start(int(processes) - 1, all_s)
+start(int(processes) - processors, all_s)
 begin_blocked_s = blocked_s()
 if storage_read:
     read_stored(storage_read, all_s)
@@ -150,9 +168,11 @@ if storage_written:
     write_stored(storage_written, all_s)
 if read_bytes or written_bytes:
     move(read_bytes, written_bytes, all_s)
-waited_s = max(blocked_s() - begin_blocked_s, 0.0) if moved else 0.0
+waited_s = max(blocked_s() - begin_blocked_s, 0.0) if any(moved) else 0.0
 kept = touch(int(faults) - faults_so_far(), max(int(pages), 1), all_s)
 work_in_system(min(max(used_s(), begin_s + system_s), all_s))
+if processors > 1:
+    work_at_once(all_s, processors)
 work(all_s)
 time.sleep(max(waiting_s - waited_s, 0.0))
 os._exit(0)  # Python takes some milliseconds to end in order, which nobody counts
