@@ -218,6 +218,8 @@ def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
         "waiting for a processor": usage.ready_wait_ns,
         "waiting for a page": usage.paging_wait_ns,
         "waiting for the disk": usage.io_wait_ns,
+        # It is summed over processors, and so may be longer than the response.
+        "throttled by the user's quota": min(usage.throttled_ns or 0.0, response_ns),
     }
     return [
         (wait_ns / response_ns, "Response", f"{what}, {duration(wait_ns)} of {duration(response_ns)} on average")

@@ -91,12 +91,15 @@ def usage(summary: Summary) -> Table:
     cost_heading = "cost" if scale == 1 else "cost/10⁶"
     faults = Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6)
     minor = () if simulated(summary) else (faults,)  # a machine has major faults only
+    throttled = Column("throttled", tuple(duration(row.usage.throttled_ns) for row in rows))
+    has_quotas = summary.everything.usage.throttled_ns is not None
     columns = (
         Column("command", _names(rows)),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows)),
         Column("user mode", tuple(duration(row.usage.cpu_user_ns) for row in rows), spare=8),
         Column("system", tuple(duration(row.usage.cpu_system_ns) for row in rows), spare=8),
         Column("CPU wait", tuple(duration(row.usage.ready_wait_ns) for row in rows), spare=1),
+        *((throttled,) if has_quotas else ()),
         Column("page wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), spare=5),
         Column("disk wait", tuple(duration(row.usage.io_wait_ns) for row in rows), spare=3),
         *minor,
