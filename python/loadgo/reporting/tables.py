@@ -8,7 +8,7 @@ from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import TOO_FEW_TEXT, duration, interval, money, number, quantile, share, size
 from loadgo.reporting.host_table import drivers_table, hosts_table
-from loadgo.reporting.limit_table import limits_table
+from loadgo.reporting.limit_table import cpu_wait_has_throttled, limits_table
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.metered_host_table import metered_hosts_table
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
@@ -20,6 +20,7 @@ from loadgo.reporting.view import View
 from loadgo.stats.quantiles import samples_needed
 
 _SHOWN_QUANTILES = ("p50", "p90", "p99")
+_CPU_WAIT_FOOT = "The CPU wait has the throttled time, too; with the kernel's meters it has not."
 
 
 def report_tables(summary: Summary, view: View | None = None, pictures: SignPictures = NO_PICTURES) -> list[Table]:
@@ -107,7 +108,8 @@ def usage(summary: Summary) -> Table:
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
         Column(cost_heading, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
-    return Table("Used by one interaction, on average", columns, total_rows=1, id="usage")
+    foot = _CPU_WAIT_FOOT if cpu_wait_has_throttled(summary) else ""
+    return Table("Used by one interaction, on average", columns, total_rows=1, id="usage", foot=foot)
 
 
 def classes(summary: Summary) -> Table | None:
