@@ -104,7 +104,7 @@ def test_usage_and_throttled_time_are_those_of_the_kernels_own_counters(bench: B
 
 @contextlib.contextmanager
 def busy_loops(count: int) -> Iterator[None]:
-    """So many loops beside the run within the context."""
+    """Loops that run within the context, beside a run."""
     loops = [subprocess.Popen([sys.executable, "-IS", "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield
