@@ -55,3 +55,10 @@ def test_setting_the_time_of_day_changes_nothing_in_a_run(output: MachineOutput)
     assert of(output, "clock", "steps") == "2"
     assert of(output, "clock", "run").startswith("done, 20 lines")
     assert int(of(output, "clock", "seconds")) < 300, "a line whose time ran out would take so long"
+
+
+def test_a_response_under_a_quota_of_version_2_is_processor_time_and_throttled_time(output: MachineOutput) -> None:
+    response_ns, cpu_ns, throttled_ns = (int(of(output, "quota", which)) for which in ("response", "cpu", "throttled"))
+    assert of(output, "quota", "left") == "[]"
+    assert throttled_ns > response_ns / 2, "a fifth of a processor is far less than it wants"
+    assert cpu_ns + throttled_ns == pytest.approx(response_ns, rel=0.05)

@@ -4,6 +4,9 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +100,57 @@ def test_usage_and_throttled_time_are_those_of_the_kernels_own_counters(bench: B
     elapsed_ns = interactions["ready_ns"].max() - interactions["sent_ns"].min()  # type: ignore[operator]
     assert usage_ns < 0.25 * elapsed_ns * 1.1, "the quota holds"
     assert usage_ns > 0.25 * 4e9, "the quota is used"
+
+
+@contextlib.contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Loops that run within the context, beside a run."""
+    loops = [subprocess.Popen([sys.executable, "-IS", "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@pytest.mark.parametrize("loops", [0, os.cpu_count() or 1], ids=["alone", "beside-busy-loops"])
+def test_a_response_under_a_quota_is_processor_time_and_throttled_time(bench: Bench, loops: int) -> None:
+    """The user's group has precedence, so that the program waits for nothing but its quota."""
+    preferred = bench.folder / "preferred"
+
+    def progress(_: object) -> None:
+        groups = groups_of(bench)
+        prefer(groups)
+        if groups:
+            preferred.touch()
+
+    wait = 'until [ -e "$PREFERRED" ]; do sleep 0.1; done'
+    burn = "python3 -IS -c 'import time\nwhile time.process_time() < 0.3: pass'"
+    items = f'{{ type = {json.dumps(wait)}, as = "wait" }}, {{ type = {json.dumps(burn)}, as = "burn", repeat = 3 }}'
+    script = f'think = "none"\nlines = [{items}]\n[env]\nPREFERRED = "{preferred}"\n'
+    bench.started.append(os.getpid())
+    with busy_loops(loops):
+        run = loadgo.run(
+            bench.folder / bench.script(script), limit_each="cpus=0.2", out=bench.folder / "kept", progress=progress
+        )
+    rows = bench.tables("kept").interactions.filter(pl.col("command").cast(pl.String) == "burn")
+    response_ns = (rows["ready_ns"] - rows["sent_ns"]).sum()
+    cpu_ns, throttled_ns = (rows["cpu_user_ns"] + rows["cpu_system_ns"]).sum(), rows["throttled_ns"].sum()
+    assert len(rows) == 3
+    assert throttled_ns > 2e9, "0.9 s at a fifth of a processor"
+    assert cpu_ns + throttled_ns == pytest.approx(response_ns, rel=0.05)
+    assert run.summary.command("burn").usage.throttled_ns == pytest.approx(throttled_ns / 3)
+    assert "throttled" in bench.typed("report", "kept", "--full").stdout
+    bench.typed("report", "kept", "--fail-if", "throttled(burn) > 10s")
+    bench.typed("report", "kept", "--fail-if", "throttled(burn) > 10ms", status=1)
+
+
+def test_a_user_without_a_quota_has_no_throttled_time(bench: Bench) -> None:
+    kept = bench.run(bench.script('think = "none"\nlines = ["true"]\n'), "--limit-each", "pids=100")
+    assert kept.interactions["throttled_ns"].null_count() == len(kept.interactions) == 1
+    told = json.loads(bench.typed("report", "kept", "--format", "json").stdout)
+    assert told["everything"]["usage"]["throttled_ns"] is None
 
 
 def test_a_user_who_wants_too_much_is_refused_and_the_other_is_not(bench: Bench) -> None:

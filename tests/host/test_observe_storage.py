@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,20 +83,32 @@ def counted(folder: Path, *words: str) -> dict[str, int]:
     return counts
 
 
+@contextmanager
+def observing(bench: Bench) -> Iterator[subprocess.Popen[str]]:
+    """An observation of the person, with its programs in the kernel. It ends with the context."""
+    running = bench.start("observe", "--for", "1h", "-o", "observed.toml", "--users", PERSON, "--format", "json")
+    try:
+        give_up = time.monotonic() + PATIENCE_S
+        while len(held_by(running.pid)) < 4:
+            assert time.monotonic() < give_up
+            assert running.poll() is None
+            time.sleep(LOOK_EVERY_S)
+        yield running
+    finally:
+        if running.poll() is None:
+            running.kill()
+            running.communicate()
+
+
 def observed(bench: Bench, line: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The only command of an observation of a user who types this line three times, and the script."""
-    running = bench.start("observe", "--for", "1h", "-o", "observed.toml", "--users", PERSON, "--format", "json")
-    give_up = time.monotonic() + PATIENCE_S
-    while len(held_by(running.pid)) < 4:
-        assert time.monotonic() < give_up
-        assert running.poll() is None
-        time.sleep(LOOK_EVERY_S)
-    typed = f'{{ type = "cd {bench.folder} && {line}", as = "known", status = 0 }}'
-    script = bench.script(f'login = "su -s /bin/sh {PERSON}"\npasses = 3\nlines = [{typed}]\n')
-    known = loadgo.run(bench.folder / script, users=1, meters="none", out=bench.folder / "known")
-    assert set(loadgo.tables(known).interactions["exit_status"]) == {0}
-    running.send_signal(signal.SIGINT)
-    told, complaints = running.communicate(timeout=PATIENCE_S)
+    with observing(bench) as running:
+        typed = f'{{ type = "cd {bench.folder} && {line}", as = "known", status = 0 }}'
+        script = bench.script(f'login = "su -s /bin/sh {PERSON}"\npasses = 3\nlines = [{typed}]\n')
+        known = loadgo.run(bench.folder / script, users=1, meters="none", out=bench.folder / "known")
+        assert set(loadgo.tables(known).interactions["exit_status"]) == {0}
+        running.send_signal(signal.SIGINT)
+        told, complaints = running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 130, complaints
     (command,) = (row for row in json.loads(told)["commands"] if row["command"] in ("dd", "mixed"))
     return command, tomllib.loads((bench.folder / "observed.toml").read_text())

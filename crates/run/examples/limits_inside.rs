@@ -1,5 +1,5 @@
 //! The first process of a second kernel: runs with limits in a group of an ordinary user, as below a service manager. Another run goes
-//! on while somebody sets the time of day.
+//! on while somebody sets the time of day. At last a program works under a processor quota of its user's own.
 //!
 //! `tests/support/second_kernel.py` runs it as `/init` of an emulated machine that has only a shell and `sleep` besides. Each printed
 //! line is `loadgo`, the limit, a subject, and a result, with tabs between. The last line is `loadgo`, `end`.
@@ -7,16 +7,22 @@
 use loadgo_core::load::OfferedLoad;
 use loadgo_core::script::parse;
 use loadgo_core::time::Instant;
+use loadgo_host::groups::Groups;
+use loadgo_host::leftovers::Leftovers;
 use loadgo_host::limits::Limit;
 use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::scheduling::Wanted;
+use loadgo_host::usage::meter::UsageMeter;
+use loadgo_host::usage::sources::Demand;
 use loadgo_run::{Decision, DriverOrders, Request, RunSpec, TierAsked, run};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot};
 use rustix::time::{ClockId, Timespec, clock_gettime, clock_settime};
 use std::error::Error;
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
-use std::io::{Write, stdin};
+use std::io::{BufRead, BufReader, Write, stdin};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -36,6 +42,8 @@ const SCRIPT: &str = "name = \"limited\"\nlogin = \"sh\"\nthink = \"none\"\nline
 /// A user who types for some seconds.
 const LONG_SCRIPT: &str =
     "name = \"long\"\nlogin = \"sh\"\nthink = \"fixed(200ms)\"\nlines = [{ type = \"echo a\", repeat = 20 }]\n";
+/// A program that works for about a second of an emulated processor when it is told to, and says when it has done so.
+const WORK: &str = "read go; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done; read end";
 /// Numbers of interactions after which the time of day is set, each with the change in seconds.
 const STEPS_OF_CLOCK: [(u64, i64); 2] = [(3, 3600), (10, -7200)];
 
@@ -44,8 +52,10 @@ fn main() {
     if let [limit] = arguments.as_slice() {
         return println!("loadgo\t{limit}\trun\t{}", limited_run(limit).unwrap_or_else(|reason| format!("refused: {reason}")));
     }
-    if let Err(error) =
-        prepare().and_then(|()| LIMITS.iter().try_for_each(|limit| run_as_user(limit))).and_then(|()| run_with_steps_of_clock())
+    if let Err(error) = prepare()
+        .and_then(|()| LIMITS.iter().try_for_each(|limit| run_as_user(limit)))
+        .and_then(|()| run_with_steps_of_clock())
+        .and_then(|()| work_under_quota())
     {
         println!("loadgo\tfailed\t{error}");
     }
@@ -161,5 +171,36 @@ fn run_with_steps_of_clock() -> Result<(), Box<dyn Error>> {
     println!("loadgo\tclock\tsteps\t{stepped}");
     println!("loadgo\tclock\trun\t{}, {lines} lines, {lost} notes", finished.outcome);
     println!("loadgo\tclock\tseconds\t{seconds}");
+    Ok(())
+}
+
+/// Lets a program work under a quota of a fifth of a processor, and prints which part of its time was processor time or throttled.
+fn work_under_quota() -> Result<(), Box<dyn Error>> {
+    let mut leftovers = Leftovers::begin("quota")?;
+    let mut groups = Groups::create("quota", &mut leftovers).map_err(|refusal| refusal.to_string())?;
+    let limits = UserLimits::of_everybody(EachLimit::parse("cpus=0.2").map_err(|refusal| refusal.to_string())?);
+    limits.apply(None, &mut groups, &mut leftovers).map_err(|refusal| refusal.to_string())?;
+    let demand = Demand { first_user: 1, users: 1, every: 1, taskstats: true };
+    let mut meter = UsageMeter::open(Some(&groups), demand, &mut leftovers)?;
+    groups.add_user(1)?;
+    let mut child = Command::new("/bin/sh").args(["-c", WORK]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    for path in groups.join_paths(1) {
+        fs::write(OsStr::from_bytes(path.as_bytes()), child.id().to_string())?;
+    }
+    meter.began(1, child.id());
+    meter.interaction(1);
+    let (mut input, output) = (child.stdin.take().ok_or("an input")?, child.stdout.take().ok_or("an output")?);
+    let sent = std::time::Instant::now();
+    input.write_all(b"go\n")?;
+    BufReader::new(output).read_line(&mut String::new())?;
+    let (response_ns, usage) = (sent.elapsed().as_nanos() as u64, meter.interaction(1));
+    drop(input);
+    child.wait()?;
+    let cpu_ns = usage.cpu_user_ns.unwrap_or(0) + usage.cpu_system_ns.unwrap_or(0);
+    let throttled_ns = usage.throttled_ns.ok_or("the throttled time is not known")?;
+    println!("loadgo\tquota\tresponse\t{response_ns}");
+    println!("loadgo\tquota\tcpu\t{cpu_ns}");
+    println!("loadgo\tquota\tthrottled\t{throttled_ns}");
+    println!("loadgo\tquota\tleft\t{:?}", leftovers.finish().iter().map(ToString::to_string).collect::<Vec<_>>());
     Ok(())
 }

@@ -128,6 +128,7 @@ def figure_values(row: CommandSummary, summary: LoadSummary) -> dict[str, float 
         "ready_wait": row.usage.ready_wait_ns,
         "paging_wait": row.usage.paging_wait_ns,
         "io_wait": row.usage.io_wait_ns,
+        "throttled": row.usage.throttled_ns,
         "faults": row.usage.faults_minor,
         "major_faults": row.usage.faults_major,
         "count": row.response.count,

@@ -33,7 +33,7 @@ class ConditionResult:
 CONDITION_FIGURES = Figures(
     "fail_if",
     of_commands={
-        "time": "p50 p90 p95 p99 mean max cpu ready_wait paging_wait io_wait",
+        "time": "p50 p90 p95 p99 mean max cpu ready_wait paging_wait io_wait throttled",
         "number": "faults major_faults count",
         "count": "errors failed timeouts died unconfirmed",
         "money": "cost",

@@ -48,7 +48,8 @@ JSON_KEYS: dict[type, str] = {
     Response: "count answered users mean_ns max_ns quantiles",
     Quantile: "probability state value_ns low_ns high_ns",
     Usage: (
-        "measured cpu_user_ns cpu_system_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns bytes_out"
+        "measured cpu_user_ns cpu_system_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns "
+        "bytes_out throttled_ns"
     ),
     TypingUsage: "measured cpu_ns faults_minor faults_major ready_wait_ns paging_wait_ns io_wait_ns",
     UsageAudit: "judged impossible excess_ns",

@@ -20,6 +20,8 @@ class Usage:
     paging_wait_ns: float | None
     io_wait_ns: float | None
     bytes_out: float | None
+    throttled_ns: float | None = None
+    """Mean time for which the user's own quota of processor time was used up, summed over processors."""
 
     @property
     def cpu_ns(self) -> float | None:

@@ -18,7 +18,7 @@ _SHARE = "Part of all processors' time, idle time included."
 _INTERVAL = "Holds the true value in 95 of 100 such measurements."
 _OF_INTERVALS = ("mean", "p50", "p90", "p95", "p99", "ratio", "throughput", "busy")
 _EACH = "The processor time, and the wait, of one event on average."
-_AMBIGUOUS_CATEGORIES = ("user", "system", "network", "idle")
+_AMBIGUOUS_CATEGORIES = ("user", "system", "network", "idle", "idle governed")
 """Terms of categories that are headings of other columns too."""
 
 HEADING_MEANINGS: Mapping[str, str] = {

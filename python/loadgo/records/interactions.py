@@ -14,8 +14,8 @@ import polars as pl
 
 from loadgo import _loadgo
 
-USAGE_COLUMNS = (*_loadgo.USAGE_COLUMNS, "bytes_out")
-"""Columns of the resources that an interaction used."""
+USAGE_COLUMNS = (*_loadgo.USAGE_COLUMNS, "bytes_out", "throttled_ns")
+"""Columns of the resources that an interaction used, and of what the user's quota took from it."""
 CLASS_COLUMNS = ("thinking_ns", "typed_ns", "driver_ns", "waiting_ns")
 """Columns of `with_classes` that add up to all of a user's time.
 

@@ -36,6 +36,12 @@ def limits_table(summary: Summary) -> Table | None:
     return Table("Limits for each user", columns, total_rows=1, id=LIMITS_TABLE, foot=foot)
 
 
+def cpu_wait_has_throttled(summary: Summary) -> bool:
+    """Whether the time under the users' quotas is also in their CPU wait, as in the kernel's own accounts of tasks."""
+    is_known = summary.everything.usage.throttled_ns is not None
+    return is_known and summary.run.usage.get("waits") in ("taskstats", "schedstat")
+
+
 def limits_sentence(summary: Summary) -> str:
     """The sentence on what the limits cost the users; empty without limits for each user."""
     costs = summary.limit_costs

@@ -10,7 +10,7 @@ from loadgo.measures.summary import Summary
 from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.host_table import DRIVERS_TABLE, HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
-from loadgo.reporting.limit_table import LIMITS_TABLE
+from loadgo.reporting.limit_table import LIMITS_TABLE, cpu_wait_has_throttled
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
 from loadgo.reporting.processor_time_tables import by_process
@@ -214,10 +214,13 @@ def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
     response_ns, usage = summary.everything.response.mean_ns, summary.everything.usage
     if not response_ns:
         return []
+    for_processor = "waiting for a processor" + (" or throttled" if cpu_wait_has_throttled(summary) else "")
     waits = {
-        "waiting for a processor": usage.ready_wait_ns,
+        for_processor: usage.ready_wait_ns,
         "waiting for a page": usage.paging_wait_ns,
         "waiting for the disk": usage.io_wait_ns,
+        # It is summed over processors, and so may be longer than the response.
+        "throttled by the user's quota": min(usage.throttled_ns or 0.0, response_ns),
     }
     return [
         (wait_ns / response_ns, "Response", f"{what}, {duration(wait_ns)} of {duration(response_ns)} on average")

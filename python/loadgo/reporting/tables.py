@@ -8,7 +8,7 @@ from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import CommandSummary, Summary
 from loadgo.notation.figures import TOO_FEW_TEXT, duration, interval, money, number, quantile, share, size
 from loadgo.reporting.host_table import drivers_table, hosts_table
-from loadgo.reporting.limit_table import limits_table
+from loadgo.reporting.limit_table import cpu_wait_has_throttled, limits_table
 from loadgo.reporting.meter_tables import meter_tables
 from loadgo.reporting.metered_host_table import metered_hosts_table
 from loadgo.reporting.pictures import NO_PICTURES, SignPictures
@@ -20,6 +20,7 @@ from loadgo.reporting.view import View
 from loadgo.stats.quantiles import samples_needed
 
 _SHOWN_QUANTILES = ("p50", "p90", "p99")
+_CPU_WAIT_FOOT = "The CPU wait has the throttled time, too; with the kernel's meters it has not."
 
 
 def report_tables(summary: Summary, view: View | None = None, pictures: SignPictures = NO_PICTURES) -> list[Table]:
@@ -91,12 +92,15 @@ def usage(summary: Summary) -> Table:
     cost_heading = "cost" if scale == 1 else "cost/10⁶"
     faults = Column("faults", tuple(number(row.usage.faults_minor) for row in rows), spare=6)
     minor = () if simulated(summary) else (faults,)  # a machine has major faults only
+    throttled = Column("throttled", tuple(duration(row.usage.throttled_ns) for row in rows))
+    has_quotas = summary.everything.usage.throttled_ns is not None
     columns = (
         Column("command", _names(rows)),
         Column("CPU", tuple(duration(row.usage.cpu_ns) for row in rows)),
         Column("user mode", tuple(duration(row.usage.cpu_user_ns) for row in rows), spare=8),
         Column("system", tuple(duration(row.usage.cpu_system_ns) for row in rows), spare=8),
         Column("CPU wait", tuple(duration(row.usage.ready_wait_ns) for row in rows), spare=1),
+        *((throttled,) if has_quotas else ()),
         Column("page wait", tuple(duration(row.usage.paging_wait_ns) for row in rows), spare=5),
         Column("disk wait", tuple(duration(row.usage.io_wait_ns) for row in rows), spare=3),
         *minor,
@@ -104,7 +108,8 @@ def usage(summary: Summary) -> Table:
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
         Column(cost_heading, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
-    return Table("Used by one interaction, on average", columns, total_rows=1, id="usage")
+    foot = _CPU_WAIT_FOOT if cpu_wait_has_throttled(summary) else ""
+    return Table("Used by one interaction, on average", columns, total_rows=1, id="usage", foot=foot)
 
 
 def classes(summary: Summary) -> Table | None:

@@ -41,7 +41,7 @@ def test_figures_are_compared_as_python_compares_them(compare: str, summary: Sum
         assert told.holds is eval(f"{p90} {'==' if compare == '=' else compare} {limit_ms * 1e6}")
 
 
-@pytest.mark.parametrize("figure", sorted(CONDITION_FIGURES.dimensions))
+@pytest.mark.parametrize("figure", sorted(set(CONDITION_FIGURES.dimensions) - {"throttled"}))
 def test_every_figure_of_a_run_can_be_told(figure: str, summary: Summary) -> None:
     unit = {"time": "ms", "rate": "/s"}.get(CONDITION_FIGURES.dimensions[figure], "")
     assert found(f"{figure} > 1000000000{unit}", summary).holds is False
@@ -217,3 +217,8 @@ def test_a_quantile_whose_interval_holds_the_limit_is_decided_by_chance_and_says
     assert found(f"p90 > {within:.3f}ns and p90 > {beyond:.3f}ns", summary).is_open is False
     assert found(f"p90 > {within:.3f}ns or p90 > {beyond:.3f}ns", summary).is_open
     assert not found(f"p90 > {within:.3f}ns or count > 0", summary).is_open
+
+
+def test_throttled_time_is_not_measured_of_users_without_a_quota(summary: Summary) -> None:
+    result = found("throttled > 1h", summary)
+    assert (result.holds, result.text) == (None, "throttled cannot be told (not measured)")

@@ -26,7 +26,7 @@ def test_jobs_are_a_class_beside_those_who_type(tmp_path: Path) -> None:
     typed = MadeSession(100, began_s=EPOCH_S).typed("ls").typed("cat").processes()
     observation = observed(tmp_path, job("solver", 501, 500), *typed)
     assert [(group.name, group.commands) for group in observation.groups] == [("all", 2), ("batch", 1)]
-    assert "and a class of batch jobs" in observation.report()
+    assert "and a class of batch jobs" in " ".join(observation.report().split())
 
 
 def test_a_job_has_all_that_it_started_and_the_name_of_what_cron_ran(tmp_path: Path) -> None:

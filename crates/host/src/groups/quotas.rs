@@ -2,10 +2,10 @@
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use loadgo_core::system::UserId;
 
-use super::Groups;
 use super::hierarchy::Version;
 use crate::small_files::{number_after, open_at, open_directory, read_at_start};
 
@@ -24,20 +24,15 @@ pub(crate) struct QuotaAccount {
     charged_ns: u64,
 }
 
-impl Groups {
-    /// The quotas of the users; `None` where no user can have one.
-    pub(super) fn quotas(&self) -> Option<Quotas> {
-        if !self.holds_each() {
-            return None;
-        }
-        [&self.run].into_iter().chain(&self.each.trees).find_map(|run| {
+impl Quotas {
+    /// The quotas in the first tree that has them, of the run's groups in these trees.
+    pub(super) fn find<'a>(mut runs: impl Iterator<Item = &'a PathBuf>) -> Option<Quotas> {
+        runs.find_map(|run| {
             let version = [Version::V1, Version::V2].into_iter().find(|version| run.join(limit_file(*version)).exists())?;
             Some(Quotas { directory: open_directory(run).ok()?, version })
         })
     }
-}
 
-impl Quotas {
     /// Opens the account of `user`; `None` for a user without a quota.
     pub(crate) fn open(&self, user: UserId) -> Option<QuotaAccount> {
         let mut text = [0u8; 64];

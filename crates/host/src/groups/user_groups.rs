@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use loadgo_core::system::UserId;
 
 use super::each::LimitUser;
+use super::quotas::Quotas;
 use super::{Groups, create_if_missing, enable_below};
 use crate::leftovers::Leftovers;
 use crate::leftovers::undo::remove_group;
@@ -46,6 +47,11 @@ impl Groups {
     /// Whether users are held to limits of their own.
     pub(crate) fn holds_each(&self) -> bool {
         self.each.limits.is_some()
+    }
+
+    /// The quotas of the users; `None` where no user can have one.
+    pub(super) fn quotas(&self) -> Option<Quotas> {
+        if self.holds_each() { Quotas::find([&self.run].into_iter().chain(&self.each.trees)) } else { None }
     }
 
     /// The nice value of all that `user` runs.

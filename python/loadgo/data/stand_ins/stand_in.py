@@ -94,19 +94,20 @@ def write_stored(left: int, most_s: float) -> None:
 
 
 def move(read_bytes: int, written_bytes: int, most_s: float) -> None:
-    """Reads and writes by calls until both counts are reached, through pages in memory."""
-    buffer = bytearray(STEP_BYTES)
-    memory = os.memfd_create("stand-in") if hasattr(os, "memfd_create") else os.open("/dev/zero", os.O_RDWR)
-    before = bytes_so_far()
-    to_read, to_write = read_bytes - before[0], written_bytes - before[1]
-    if to_read > 0 or to_write > 0:
-        os.pwrite(memory, buffer, 0)
-        to_write -= STEP_BYTES
+    """Reads and writes by calls until both counts are reached, in memory."""
+    if hasattr(os, "memfd_create"):  # Python 3.8 and later
+        memory = os.memfd_create("stand-in")
+        os.ftruncate(memory, STEP_BYTES)
+    else:
+        memory = os.open("/dev/zero", os.O_RDWR)
+    step = bytes(STEP_BYTES)
+    so_far = bytes_so_far()
+    to_read, to_write = read_bytes - so_far[0], written_bytes - so_far[1]
     while (to_read > 0 or to_write > 0) and used_s() < most_s:
         if to_write > 0:
-            to_write -= os.pwritev(memory, [memoryview(buffer)[: min(to_write, STEP_BYTES)]], 0)
+            to_write -= os.pwrite(memory, step[: min(to_write, STEP_BYTES)], 0)
         if to_read > 0:
-            to_read -= os.preadv(memory, [memoryview(buffer)[: min(to_read, STEP_BYTES)]], 0)
+            to_read -= len(os.pread(memory, min(to_read, STEP_BYTES), 0))
 
 
 def touch(pages: int, held: int, most_s: float) -> "mmap.mmap | None":
