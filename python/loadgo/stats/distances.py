@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, Interval, drawn
+from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, Interval, drawn, grouped
 from loadgo.stats.student import student_reach
 
 REPLICATES = 400
@@ -73,9 +73,7 @@ def distance_of_shares(before: Floats, after: Floats) -> Distance:
     return _with_reach(value, errors, (len(before), len(after)), widths, 1.0)
 
 
-def _with_reach(
-    value: float, errors: list[Floats], units: tuple[int, int], widths: Floats, most: float
-) -> Distance:
+def _with_reach(value: float, errors: list[Floats], units: tuple[int, int], widths: Floats, most: float) -> Distance:
     """The distance with its interval. `errors` are what resamples are off, each with a weight of `widths`."""
     fewest = min(units)
     if fewest < FEWEST_UNITS:
@@ -93,7 +91,7 @@ def _shares_up_to(ordered: Floats, values: Floats) -> Floats:
 
 
 def _cumulative_errors(side: Clustered, cells: Floats, seed: int) -> Floats:
-    """How much the distribution function of each resample differs from that of the sample, at all cells but the last."""
+    """How much the distribution function of each resample differs from that of the sample, at all but the last cell."""
     places = np.minimum(np.searchsorted(cells, side.values), len(cells) - 1)
     counts = np.bincount(side.owners * len(cells) + places, minlength=side.units * len(cells))
     return _errors(counts.reshape(side.units, -1).cumsum(axis=1)[:, :-1], np.bincount(side.owners), seed)
@@ -105,8 +103,6 @@ def _share_errors(counts: Floats, seed: int) -> Floats:
 
 def _errors(parts: Floats | Integers, totals: Floats | Integers, seed: int) -> Floats:
     """The shares of `parts` in `totals` in each resample of the units, less those in the sample."""
-    from loadgo.stats.resample import grouped
-
     weights = drawn(len(totals), seed, REPLICATES)
     sums = weights @ grouped(parts.astype(np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
