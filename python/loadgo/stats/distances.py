@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, Interval, drawn, grouped
+from loadgo.stats.resample import FEWEST_UNITS, MOST_GROUPS, Floats, Integers, Interval, drawn
 from loadgo.stats.student import student_reach
 
 REPLICATES = 400
@@ -93,8 +93,9 @@ def _shares_up_to(ordered: Floats, values: Floats) -> Floats:
 def _cumulative_errors(side: Clustered, cells: Floats, seed: int) -> Floats:
     """How much the distribution function of each resample differs from that of the sample, at all but the last cell."""
     places = np.minimum(np.searchsorted(cells, side.values), len(cells) - 1)
-    counts = np.bincount(side.owners * len(cells) + places, minlength=side.units * len(cells))
-    return _errors(counts.reshape(side.units, -1).cumsum(axis=1)[:, :-1], np.bincount(side.owners), seed)
+    groups, owners = min(side.units, MOST_GROUPS), side.owners % MOST_GROUPS
+    counts = np.bincount(owners * len(cells) + places, minlength=groups * len(cells))
+    return _errors(counts.reshape(groups, -1).cumsum(axis=1)[:, :-1], np.bincount(owners), seed)
 
 
 def _share_errors(counts: Floats, seed: int) -> Floats:
@@ -102,10 +103,10 @@ def _share_errors(counts: Floats, seed: int) -> Floats:
 
 
 def _errors(parts: Floats | Integers, totals: Floats | Integers, seed: int) -> Floats:
-    """The shares of `parts` in `totals` in each resample of the units, less those in the sample."""
+    """The shares of `parts` in `totals` in each resample of at most `MOST_GROUPS` units, less those in the sample."""
     weights = drawn(len(totals), seed, REPLICATES)
-    sums = weights @ grouped(parts.astype(np.float64))
+    sums = weights @ parts.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = sums / (weights @ grouped(totals.astype(np.float64)))[:, np.newaxis]
+        shares = sums / (weights @ totals.astype(np.float64))[:, np.newaxis]
     errors: Floats = np.nan_to_num(shares[1:] - shares[0])
     return errors

@@ -49,9 +49,10 @@ def _counts_in_words(likeness: Likeness, judged: list[ComparedFigure | ComparedM
     certain = sum(row.verdict == "alike" for row in judged)
     margin = margin_in_words(likeness.margin)
     certainty = "all of them" if certain == within else number(certain) if certain else "none"
+    shown = "all" if within == len(judged) else number(within) if within else "none"
     return (
-        f"of {counted(len(judged), 'figure')} {number(within)} {'differs' if within == 1 else 'differ'} by less than "
-        f"{margin}, {certainty} with the whole interval"
+        f"of {counted(len(judged), 'figure')} {shown} {'differs' if within == 1 else 'differ'} by less than {margin}, "
+        f"{certainty} with the whole interval"
     )
 
 

@@ -25,7 +25,16 @@ from loadgo.observation.likeness.results import (
 from loadgo.stats.cluster_bootstrap import quantile_replicates
 from loadgo.stats.distances import REPLICATES, Clustered, distance_of_shares, distance_of_values
 from loadgo.stats.rank_correlation import rank_correlations
-from loadgo.stats.resample import FEWEST_UNITS, Floats, Interval, difference_interval, drawn, grouped, interval_of
+from loadgo.stats.resample import (
+    FEWEST_UNITS,
+    MOST_GROUPS,
+    Floats,
+    Interval,
+    difference_interval,
+    drawn,
+    grouped,
+    interval_of,
+)
 
 FEWEST_VALUES = 10
 """Fewest values on each side of a figure that is judged. A p90 of fewer would be their maximum."""
@@ -79,10 +88,8 @@ def compared_figure(
     """A figure from its resamples: observed, observed at most, and in the run, each behind its estimate."""
     before, most, after = resamples
     low, high, value = float(before[0]), float(most[0]), float(after[0])
-    middle = (low + high) / 2
-    relative = value / middle - 1 if middle > 0 and np.isfinite(value) else None
+    relative = _relative(low, high, value)
     interval = _relative_interval(before, most, after, units) if relative is not None else None
-    is_few = min(counts) < FEWEST_VALUES or interval is None
     return ComparedFigure(
         depends_on=place.depends_on,
         user_class=place.user_class,
@@ -95,8 +102,16 @@ def compared_figure(
         run=value if np.isfinite(value) else None,
         relative=relative,
         interval=interval,
-        verdict="few" if is_few else _verdict(interval, margin),
+        verdict="few" if min(counts) < FEWEST_VALUES or min(units) < FEWEST_UNITS else _verdict(interval, margin),
     )
+
+
+def _relative(low: float, high: float, value: float) -> float | None:
+    """The difference from an observed figure; from a range of rounding that from its nearest end, and 0 within it."""
+    if high <= 0 or not np.isfinite(value):
+        return None
+    nearest = min(max(value, low), high)
+    return value / nearest - 1 if nearest > 0 else 0.0
 
 
 def _relative_interval(before: Floats, most: Floats, after: Floats, units: tuple[int, int]) -> Interval | None:
@@ -112,7 +127,7 @@ def _relative_interval(before: Floats, most: Floats, after: Floats, units: tuple
 
 def _verdict(interval: Interval | None, margin: float) -> Verdict:
     if interval is None:
-        return "few"
+        return "unclear"
     if is_within_margin(interval.low, interval.high, margin):
         return "alike"
     is_beyond = interval.low > margin or interval.high < 1 / (1 + margin) - 1
@@ -220,8 +235,9 @@ def _mix_verdict(interval: Interval | None, margin: float) -> Verdict:
 
 
 def _counts(rows: pl.DataFrame, cells: int) -> Floats:
-    """The numbers of each cell in columns, with a row for each session."""
-    _, sessions = np.unique(rows["session"].to_numpy(), return_inverse=True)
+    """The numbers of each cell in columns, with a row for each session, or group of sessions if there are many."""
+    _, numbers = np.unique(rows["session"].to_numpy(), return_inverse=True)
+    sessions = numbers % MOST_GROUPS
     count = int(sessions.max()) + 1
     flat = np.bincount(sessions * cells + rows["cell"].to_numpy().astype(np.int64), minlength=count * cells)
     return flat.reshape(count, cells).astype(np.float64)

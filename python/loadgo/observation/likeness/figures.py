@@ -111,7 +111,7 @@ def _session_figures(sides: Sides, name: str) -> Iterator[ComparedFigure]:
     yield compared_figure(
         Place("script", name, "", "commands in a session"),
         "mean",
-        (len(observed.values), max(FEWEST_VALUES, sides.of_class(name)[1]["session"].n_unique())),
+        (len(observed.values), sides.of_class(name)[1]["session"].n_unique()),
         (means, means, run),
         (observed.units, observed.units),
         sides.margin,

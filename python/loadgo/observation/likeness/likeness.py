@@ -118,8 +118,8 @@ def _rate_of_run(recorded: Tables, stretch: Stretch) -> float | None:
 
 
 def _mean_users(recorded: Tables, stretch: Stretch) -> float | None:
-    """The mean number of users who were logged in."""
-    if stretch.span_ns <= 0:
+    """The mean number of users who were logged in; None while that is not known."""
+    if stretch.span_ns <= 0 or recorded.sessions.is_empty():
         return None
     begun = pl.max_horizontal(pl.col("started_ns").cast(pl.Int64), stretch.start_ns)
     ended = pl.min_horizontal(pl.col("ended_ns").cast(pl.Int64), stretch.end_ns)

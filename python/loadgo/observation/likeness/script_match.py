@@ -8,11 +8,13 @@ from typing import Any
 from zlib import crc32
 
 from loadgo.errors import BadRun, Refused
-from loadgo.notation.figures import as_code, in_words, share
+from loadgo.notation.figures import as_code, cut, in_words, share
 from loadgo.observation.figures_file import FiguresDescription
 from loadgo.observation.likeness.figures import Sides
+from loadgo.records.conditions import think_of_script
 from loadgo.records.run_file import read_small
 
+_LAW_CHARS = 40
 _CLASS_SHIFT = 0.1
 """A class whose share of the commands differs by this is a warning."""
 
@@ -73,9 +75,9 @@ def script_warnings(
             "The run's script was changed, and several classes have the same command, so that its lines are left out: "
             "it is not known whose they are."
         )
-    think = conditions.get("load", {}).get("think")
-    if think is not None and description.think_mean_ns is not None:
-        yield f"The run had think times of its own ({think}), in place of the script's."
+    think, own = conditions.get("load", {}).get("think"), think_of_script(folder)
+    if think is not None and own is not None and think != own:
+        yield f"The run had think times of its own, {cut(str(think), _LAW_CHARS)}, in place of the script's."
 
 
 def _was(names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from loadgo.stats.interval import Interval
 
 MOST_ROWS = 12
 """Most rows of a table of commands in the short report."""
-VERDICT_WORDS: dict[Verdict, str] = {"alike": "yes", "differs": "no", "unclear": "cannot tell", "few": "too few"}
+VERDICT_WORDS: dict[Verdict, str] = {"alike": "yes", "differs": "no", "unclear": "unclear", "few": "too few"}
 _DISTANCE_FOOT = (
     "distance: how far the quantiles of both sides lie apart on average, as a share of the observed mean "
     "(Wasserstein's distance); its interval begins at 0 where chance alone may be the cause."
@@ -43,6 +43,8 @@ _COMMAND_TABLES: tuple[tuple[Measure, str], ...] = (
     ("response time", "Response time"),
 )
 _NAME_CHARS = 40
+_Key = tuple[str, str]
+_ByKey = dict[tuple[str, str, Statistic], ComparedFigure]
 
 
 def likeness_tables(likeness: Likeness) -> list[Table]:
@@ -81,14 +83,16 @@ def _user_table(likeness: Likeness) -> Table | None:
         Column("run", tuple(value_in_words(row.measure, row.run) for row in rows)),
         Column("difference", tuple(difference_in_words(row) for row in rows)),
         Column("its 95 %", tuple(interval_in_words(row.interval) for row in rows), spare=1, of_previous=True),
-        Column(_like_heading(likeness), tuple(VERDICT_WORDS[row.verdict] for row in rows), kind="words", spare=2),
+        _verdict_column(likeness, [row.verdict for row in rows]),
     )
     charts = tuple(f"curve-{name}" for name in _curve_names(likeness, "think time"))
     return Table("Users", columns, name_width=_NAME_CHARS, id="users", charts=charts)
 
 
-def _like_heading(likeness: Likeness) -> str:
-    return f"like within {margin_in_words(likeness.margin)}"
+def _verdict_column(likeness: Likeness, verdicts: Sequence[Verdict]) -> Column:
+    """The verdict of each row, which a narrow page keeps in view."""
+    words = tuple(VERDICT_WORDS[verdict] for verdict in verdicts)
+    return Column(f"within {margin_in_words(likeness.margin)}", words, kind="words", kept=True)
 
 
 def _mix_table(likeness: Likeness) -> Table | None:
@@ -98,13 +102,14 @@ def _mix_table(likeness: Likeness) -> Table | None:
     columns = (
         Column("of", tuple(row.what for row in rows)),
         *_class_column(likeness, [row.user_class for row in rows]),
-        Column("others in the run", tuple(share(row.share) for row in rows)),
+        Column("others", tuple(share(row.share) for row in rows)),
         Column("its 95 %", tuple(share_interval_in_words(row.interval) for row in rows), spare=1, of_previous=True),
         Column("observed", tuple(number(row.counts[0]) for row in rows), spare=3),
         Column("run", tuple(number(row.counts[1]) for row in rows), spare=3),
-        Column(_like_heading(likeness), tuple(VERDICT_WORDS[row.verdict] for row in rows), kind="words", spare=2),
+        _verdict_column(likeness, [row.verdict for row in rows]),
     )
-    return Table("Which commands, and in which order", columns, id="mix")
+    foot = "others: the share of the run's commands, or pairs, that are others than those observed."
+    return Table("Which commands, and in which order", columns, id="mix", foot=foot)
 
 
 def _command_tables(likeness: Likeness, measure: Measure, title: str) -> list[Table]:
@@ -117,15 +122,16 @@ def _command_tables(likeness: Likeness, measure: Measure, title: str) -> list[Ta
     distances = {
         (row.user_class, row.command): row for row in likeness.distributions if row.measure == measure and row.command
     }
-    foot = _DISTANCE_FOOT if distances else ""
+    foot = _DISTANCE_FOOT if distances and measure == "processor time" else ""
     columns = (
         Column("command", tuple(command for _, command in keys), verbatim=True),
         *_class_column(likeness, [name for name, _ in keys]),
-        Column("observed", _counts(by_key, keys, 0), over="runs", spare=6),
-        Column("run", _counts(by_key, keys, 1), over="runs", spare=6),
         *_statistic_columns(by_key, keys, "mean"),
         *_statistic_columns(by_key, keys, "p90"),
         *_distance_columns(distances, keys),
+        Column("runs observed", _counts(by_key, keys, 0), spare=7),
+        Column("in run", _counts(by_key, keys, 1), spare=7),
+        _verdict_column(likeness, [_joint_verdict(by_key, key) for key in keys]),
     )
     charts = tuple(f"curve-{name}" for name in _curve_names(likeness, measure))
     table = Table(title, columns, foot=foot, id=measure.replace(" ", "-"), charts=charts)
@@ -137,8 +143,10 @@ def _command_tables(likeness: Likeness, measure: Measure, title: str) -> list[Ta
     return [table.placed("full"), short.placed("short")]
 
 
-_Key = tuple[str, str]
-_ByKey = dict[tuple[str, str, Statistic], ComparedFigure]
+def _joint_verdict(by_key: _ByKey, key: _Key) -> Verdict:
+    """The verdict of the mean and the p90 together: both must be alike, and one is enough to differ."""
+    found = {figure.verdict for statistic in ("mean", "p90") if (figure := by_key.get((*key, statistic))) is not None}
+    return next(verdict for verdict in ("differs", "unclear", "few", "alike") if verdict in found)
 
 
 def _counts(by_key: _ByKey, keys: Sequence[_Key], side: int) -> tuple[str, ...]:
@@ -150,15 +158,14 @@ def _statistic_columns(by_key: _ByKey, keys: Sequence[_Key], statistic: Statisti
     rows = [by_key.get((*key, statistic)) for key in keys]
     if not any(rows):
         return []
-    spare = {"mean": (0, 0, 0, 2), "p90": (4, 4, 1, 3)}[statistic]
+    spare = {"mean": (0, 0, 0, 1), "p90": (5, 5, 2, 4)}[statistic]
     return [
-        Column("observed", _cells(rows, observed_in_words), over=statistic, spare=spare[0]),
-        Column("run", _cells(rows, lambda row: value_in_words(row.measure, row.run)), over=statistic, spare=spare[1]),
-        Column("difference", _cells(rows, difference_in_words), over=statistic, spare=spare[2]),
+        Column(f"{statistic} observed", _cells(rows, observed_in_words), spare=spare[0]),
+        Column(f"{statistic} in run", _cells(rows, lambda row: value_in_words(row.measure, row.run)), spare=spare[1]),
+        Column(f"{statistic} difference", _cells(rows, difference_in_words), spare=spare[2]),
         Column(
             "its 95 %",
             _cells(rows, lambda row: interval_in_words(row.interval), NOT_MEASURED),
-            over=statistic,
             spare=spare[3],
             of_previous=True,
         ),
@@ -176,7 +183,7 @@ def _distance_columns(distances: dict[_Key, ComparedDistribution], keys: Sequenc
         return []
     cells = tuple(TOO_FEW_TEXT if row is None else share(row.distance) for row in rows)
     ends = tuple(NOT_MEASURED if row is None else share_interval_in_words(row.interval) for row in rows)
-    return [Column("distance", cells, spare=2), Column("its 95 %", ends, spare=5, of_previous=True)]
+    return [Column("distance", cells, spare=3), Column("its 95 %", ends, spare=6, of_previous=True)]
 
 
 def _think_after_table(likeness: Likeness) -> Table | None:
@@ -191,7 +198,7 @@ def _think_after_table(likeness: Likeness) -> Table | None:
         Column("run", tuple(duration(row.run) for row in rows)),
         Column("difference", tuple(difference_in_words(row) for row in rows)),
         Column("its 95 %", tuple(interval_in_words(row.interval) for row in rows), spare=1, of_previous=True),
-        Column(_like_heading(likeness), tuple(VERDICT_WORDS[row.verdict] for row in rows), kind="words", spare=2),
+        _verdict_column(likeness, [row.verdict for row in rows]),
     )
     return Table("Think times by what was just done", columns, shown="full")
 
