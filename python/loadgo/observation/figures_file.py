@@ -1,8 +1,9 @@
 """The figures of an observation, kept beside its script, so that a run of the script can be compared with them.
 
-The file is a Parquet table with a row for each command that was typed. It has names of commands as the script lists
-them, and no other text: no names of people, nothing that was typed, no date and no hour. A session begins at a whole
-minute since the first one began. What holds for the whole observation is JSON within the file's own description.
+The file is a Parquet table with a row for each command that was typed. Its only texts are names of commands as the
+script lists them, and of classes. It has no names of people, nothing else that was typed, no date and no hour. A
+session begins at a whole minute since the first one began. What holds for the whole observation is JSON within the
+file's own description.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _COLUMNS: dict[str, pl.DataType] = {
     "command": pl.String(),
     **{name: pl.UInt64() for name in _USED},
 }
-_MOST_FIGURE = 2**62
+_LARGEST_COUNT = 2**62
 """No time, count or size of an observation is as large."""
 _MOST_DESCRIPTION_CHARS = 1_000_000
 
@@ -70,7 +71,7 @@ class ClassFigures:
 
 @dataclass(frozen=True)
 class FiguresDescription:
-    """What holds for a whole observation."""
+    """The figures and facts that hold for a whole observation."""
 
     kind: SourceKind
     """The kind of record, or the live observation, that the commands are from."""
@@ -160,7 +161,7 @@ def _rows(classes: Sequence[SessionClass]) -> pl.DataFrame:
 def _add_use(columns: dict[str, list[Any]], use: CommandUse) -> None:
     for name, field in _USED.items():
         value = getattr(use, field)
-        columns[name].append(None if value is None else min(max(value, 0), _MOST_FIGURE))
+        columns[name].append(None if value is None else min(max(value, 0), _LARGEST_COUNT))
 
 
 def figures_bytes(figures: KeptFigures) -> bytes:
@@ -237,7 +238,7 @@ def _description_of(members: Mapping[str, Any]) -> FiguresDescription:
 
 def _real(value: object) -> float:
     """A number from 0 on. Raises `ValueError` for another value."""
-    if not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= _MOST_FIGURE:
+    if not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= _LARGEST_COUNT:
         raise ValueError(f"{value!r} is no number from 0 on")
     return float(value)
 
@@ -263,6 +264,6 @@ def _checked(path: Path, rows: pl.DataFrame, description: FiguresDescription) ->
     found = set(rows.select("class", "command").unique().iter_rows())
     keys = rows.select("class", "session", "place", "command", "began_min")
     is_too_large = rows.select(pl.max_horizontal(pl.col(*_USED).max())).item() or 0
-    if not len(rows) or found != names or keys.null_count().sum_horizontal().item() or is_too_large > _MOST_FIGURE:
+    if not len(rows) or found != names or keys.null_count().sum_horizontal().item() or is_too_large > _LARGEST_COUNT:
         raise Refused(f"{path} is damaged: its rows are not those that its description has; take it from a copy")
     return rows

@@ -14,13 +14,13 @@ from loadgo.running.record import write_private, write_private_bytes
 _WHAT = "table of figures"
 
 
-def written_observation(made: Observation, path: Path, figures: KeptFigures | None, force: bool) -> Observation:
+def written_observation(observation: Observation, path: Path, figures: KeptFigures | None, force: bool) -> Observation:
     """Writes the script into `path`, and the figures beside it. The result has the figures' place, and their loss.
 
     Raises `Refused` or `NotWritten` for a script that cannot be written. Its text says where the figures are then.
     """
     try:
-        write_private(path, made.text, force)
+        write_private(path, observation.text, force)
     except Refused as refusal:
         _, loss = _place_of_figures(path, figures, force)
         if not loss:
@@ -28,7 +28,7 @@ def written_observation(made: Observation, path: Path, figures: KeptFigures | No
         text = f"{refusal}. {loss}"
         raise (NotWritten(text, refusal.text) if isinstance(refusal, NotWritten) else Refused(text)) from refusal
     place, loss = _place_of_figures(path, figures, force)
-    return replace(made, figures=place, warnings=(*made.warnings, *([loss] if loss else [])))
+    return replace(observation, figures=place, warnings=(*observation.warnings, *([loss] if loss else [])))
 
 
 def _place_of_figures(path: Path, figures: KeptFigures | None, force: bool) -> tuple[Path | None, str]:

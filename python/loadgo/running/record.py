@@ -218,10 +218,10 @@ def write_private(script: Path, text: str, force: bool) -> None:
         ) from error
 
 
-def write_private_bytes(path: Path, content: bytes, force: bool, what: str = "script") -> None:
+def write_private_bytes(path: Path, content: bytes, force: bool, content_name: str = "script") -> None:
     """Writes a file that only this user may read, whole or not at all. Raises `OSError` if the folder takes no file.
 
-    If it cannot have its name, its content stays in a file beside it. `Refused` names that, and what it is.
+    If it cannot have its name, its content stays in a file beside it. `Refused` names that, and the content.
     """
     written = _written_beside(path, content)
     try:
@@ -230,7 +230,9 @@ def write_private_bytes(path: Path, content: bytes, force: bool, what: str = "sc
         else:
             path.hardlink_to(written)
     except OSError as error:
-        raise Refused(f"{path} cannot be written ({error.strerror}); the {what} is kept in {written}") from error
+        raise Refused(
+            f"{path} cannot be written ({error.strerror}); the {content_name} is kept in {written}"
+        ) from error
     written.unlink(missing_ok=True)
 
 

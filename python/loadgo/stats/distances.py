@@ -1,12 +1,12 @@
 """Distances between two distributions, with intervals: of values, and of shares.
 
-The distance of values is the area between both distribution functions, which is the mean distance of their quantiles
-(Vallender, Theory of Probability and Its Applications 18, 1974; Wasserstein's distance of order 1). That of shares is
-half the sum of their differences (total variation).
+The distance of values is the area between both distribution functions, which is the mean distance of their quantiles.
+It is Wasserstein's distance of order 1 (Vallender, Theory of Probability and Its Applications 18, 1974). That of shares
+is half the sum of their differences (total variation).
 
 A distance of samples is above 0 also where both are from one distribution, so that its own resamples are too far apart.
-The interval needs none: by the triangle inequality, a distance of samples is off by at most the distance that both
-samples have from their distributions. Resamples show how large that is. The interval holds the true distance in 95 % of
+The interval needs none. By the triangle inequality, a distance is off by at most what both samples are off from their
+distributions. Resamples show how large that is. The interval holds the true distance in 95 % of
 cases or more, also where that is 0.
 """
 
@@ -20,12 +20,13 @@ import numpy as np
 from loadgo.stats.resample import FEWEST_UNITS, MOST_GROUPS, Floats, Integers, Interval, drawn
 from loadgo.stats.student import student_reach
 
-REPLICATES = 400
+DISTANCE_REPLICATES = 400
+"""Number of resamples of each side."""
 _SEEDS = (1974, 1982)
 """Both samples are drawn again by themselves."""
 _MOST_CELLS = 400
 """Number of quantiles at which resamples are compared, so that memory is bounded."""
-_NORMAL_REACH = 1.959964
+_NORMAL_REACH_DEVIATIONS = 1.959964
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def _with_reach(value: float, errors: list[Floats], units: tuple[int, int], widt
     if fewest < FEWEST_UNITS:
         return Distance(value, None)
     distances = np.abs(errors[0] - errors[1]) @ widths
-    few = student_reach(fewest - 1) / _NORMAL_REACH * math.sqrt(fewest / (fewest - 1))
+    few = student_reach(fewest - 1) / _NORMAL_REACH_DEVIATIONS * math.sqrt(fewest / (fewest - 1))
     reach = float(np.quantile(distances, 0.95)) * few
     return Distance(value, Interval(max(value - reach, 0.0), min(value + reach, most)))
 
@@ -104,7 +105,7 @@ def _share_errors(counts: Floats, seed: int) -> Floats:
 
 def _errors(parts: Floats | Integers, totals: Floats | Integers, seed: int) -> Floats:
     """The shares of `parts` in `totals` in each resample of at most `MOST_GROUPS` units, less those in the sample."""
-    weights = drawn(len(totals), seed, REPLICATES)
+    weights = drawn(len(totals), seed, DISTANCE_REPLICATES)
     sums = weights @ parts.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = sums / (weights @ totals.astype(np.float64))[:, np.newaxis]

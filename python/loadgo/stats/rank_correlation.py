@@ -9,7 +9,7 @@ import numpy as np
 
 from loadgo.stats.resample import Floats, Integers, drawn
 
-REPLICATES = 200
+_REPLICATES = 200
 _MOST_CELLS = 500_000
 """Most weights of values in one step, so that memory is bounded."""
 
@@ -19,7 +19,7 @@ def rank_correlations(first: Floats, second: Floats, owners: Integers, units: in
 
     Units are numbered from 0. NaN where one of the figures is constant.
     """
-    weights = drawn(units, seed, REPLICATES)
+    weights = drawn(units, seed, _REPLICATES)
     owned = owners % weights.shape[1]
     step = max(1, _MOST_CELLS // max(len(first), 1))
     parts = []

@@ -1,7 +1,7 @@
 """Compares single figures of both sides: means, p90, rates, mixes and correlations, with intervals over sessions.
 
-Sessions are drawn again, those that were observed and those of the run by themselves: commands of one session are not
-independent (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 8).
+Sessions are drawn again, since commands of one session are not independent (Efron and Tibshirani, An Introduction to
+the Bootstrap, 1993, chapter 8). Those that were observed and those of the run are drawn by themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from loadgo.observation.likeness.results import (
     Verdict,
 )
 from loadgo.stats.cluster_bootstrap import quantile_replicates
-from loadgo.stats.distances import REPLICATES, Clustered, distance_of_shares, distance_of_values
+from loadgo.stats.distances import DISTANCE_REPLICATES, Clustered, distance_of_shares, distance_of_values
 from loadgo.stats.rank_correlation import rank_correlations
 from loadgo.stats.resample import (
     FEWEST_UNITS,
@@ -40,8 +40,8 @@ FEWEST_VALUES = 10
 """Fewest values on each side of a figure that is judged. A p90 of fewer would be their maximum."""
 _SEEDS = (17, 74)
 """The sessions of both sides are drawn by themselves."""
-_P90 = 0.9
-_MOST_CORRELATED = 5_000
+_P90_SHARE = 0.9
+_MOST_CORRELATED_RUNS = 5_000
 """Most runs of a command of which a correlation is computed: those of evenly spaced sessions."""
 
 
@@ -87,8 +87,8 @@ def compared_figure(
 ) -> ComparedFigure:
     """A figure from its resamples: observed, observed at most, and in the run, each behind its estimate."""
     before, most, after = resamples
-    low, high, value = float(before[0]), float(most[0]), float(after[0])
-    relative = _relative(low, high, value)
+    low, high, run_figure = float(before[0]), float(most[0]), float(after[0])
+    relative = _relative(low, high, run_figure)
     interval = _relative_interval(before, most, after, units) if relative is not None else None
     return ComparedFigure(
         depends_on=place.depends_on,
@@ -99,7 +99,7 @@ def compared_figure(
         counts=counts,
         observed=low,
         observed_most=high,
-        run=value if np.isfinite(value) else None,
+        run=run_figure if np.isfinite(run_figure) else None,
         relative=relative,
         interval=interval,
         verdict="few" if min(counts) < FEWEST_VALUES or min(units) < FEWEST_UNITS else _verdict(interval, margin),
@@ -136,7 +136,7 @@ def _verdict(interval: Interval | None, margin: float) -> Verdict:
 
 def mean_replicates(side: Clustered, seed: int) -> Floats:
     """The mean in the sample, and behind it in the resamples of its sessions."""
-    weights = drawn(side.units, seed, REPLICATES)
+    weights = drawn(side.units, seed, DISTANCE_REPLICATES)
     sums, counts = (
         grouped(np.bincount(side.owners, part, side.units).astype(np.float64))
         for part in (side.values, np.ones(len(side.values)))
@@ -149,9 +149,9 @@ def _statistics(side: Clustered, seed: int) -> dict[Statistic, Floats]:
     """The mean, and the p90 of enough values, each in the sample and in the resamples of its sessions."""
     statistics: dict[Statistic, Floats] = {"mean": mean_replicates(side, seed)}
     if len(side.values) >= FEWEST_VALUES:
-        weights = drawn(side.units, seed, REPLICATES)
+        weights = drawn(side.units, seed, DISTANCE_REPLICATES)
         order = np.argsort(side.values, kind="stable")
-        ordered = quantile_replicates(side.values[order], side.owners[order], weights, [_P90])
+        ordered = quantile_replicates(side.values[order], side.owners[order], weights, [_P90_SHARE])
         statistics["p90"] = ordered[0]
     return statistics
 
@@ -194,7 +194,7 @@ def compared_correlation(
 
 
 def _correlation(rows: pl.DataFrame, second_column: str, seed: int) -> tuple[float | None, Interval | None]:
-    step = -(-len(rows) // _MOST_CORRELATED)
+    step = -(-len(rows) // _MOST_CORRELATED_RUNS)
     rows = rows.filter(pl.col("session").rank("dense") % step == 0)
     first = values_of(rows, "cpu_ns")
     replicates = rank_correlations(first.values, rows[second_column].to_numpy(), first.owners, first.units, seed)

@@ -1,4 +1,4 @@
-"""What cannot be compared, with the reason, and what a script of an observation does not model."""
+"""The figures that cannot be compared, with the reasons, and the properties that an observed script does not model."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Likeness(Result, presented_by="loadgo.observation.likeness.presentation:pr
     curves: tuple[Curve, ...]
     warnings: tuple[str, ...]
     evidence: Evidence
-    """What speaks for and against the run's records."""
+    """The phrases for and against the run's records."""
 
     def judged(self, depends_on: FiguresOf) -> list[ComparedFigure | ComparedMix]:
         """The figures that are judged: those with enough values on both sides."""

@@ -1,7 +1,7 @@
 """Rates of a user: commands a minute, processors used, and processes that run or want to run.
 
-By Little's law a rate of a user is a mean of a command over the mean time from one command to the next: think time,
-typing and elapsed time. So a user of the script is compared with a person at work, not with a session that is idle.
+By Little's law a rate of a user is a mean of a command over the mean time from one command to the next. That is think
+time, typing and elapsed time. So a user of the script is compared with a person at work, not with an idle session.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import polars as pl
 from loadgo.observation.likeness.compared import Place, compared_figure
 from loadgo.observation.likeness.results import ComparedFigure, LoadOfSide, Measure
 from loadgo.observation.likeness.rows import SideRows
-from loadgo.stats.distances import REPLICATES
+from loadgo.stats.distances import DISTANCE_REPLICATES
 from loadgo.stats.resample import Floats, drawn, grouped
 
 _SEEDS = (1945, 1961)
@@ -67,7 +67,7 @@ def _means(rows: pl.DataFrame, seed: int) -> dict[str, Floats]:
     """The mean of each known figure. Sessions are drawn together for all figures, since a rate has several."""
     _, owners = np.unique(rows["session"].to_numpy(), return_inverse=True)
     units = int(owners.max()) + 1
-    weights = drawn(units, seed, REPLICATES)
+    weights = drawn(units, seed, DISTANCE_REPLICATES)
     means = {}
     for name in ("think_ns", "elapsed_ns", "typing_ns", "cpu_ns", "cpu_most_ns", "ready_wait_ns"):
         if not rows[name].count():
