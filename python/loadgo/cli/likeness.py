@@ -15,7 +15,7 @@ from loadgo.documents.formats import ReportFormat
 
 
 def likeness(
-    script: Annotated[
+    observed: Annotated[
         Path,
         typer.Argument(
             metavar="SCRIPT",
@@ -25,7 +25,7 @@ def likeness(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="[RUN]",
+            metavar="RUN",
             autocompletion=run_completions,
             help="A run of the script: its folder or id, or last (the newest of `loadgo runs`).",
         ),
@@ -44,7 +44,7 @@ def likeness(
         from loadgo.observation.likeness.likeness import likeness as compare_with_observation
 
         page = page_output(format, output, "likeness.html")
-        found = compare_with_observation(script, run, margin=margin)
+        found = compare_with_observation(observed, run, margin=margin)
         page.show(found, full=full)
         page.print_warnings(found.warnings)
         raise typer.Exit(STATUS_BAD_FINDING if found.is_unlike else STATUS_GOOD)

@@ -69,6 +69,7 @@ _EXCEPTIONS: dict[tuple[str, str], str] = {
     ("report", "target"): _JUDGING,
     ("compare", "within"): _JUDGING,
     ("cost", "measure"): _JUDGING,
+    ("likeness", "margin"): _JUDGING,
     ("speedup", "tariff"): _OUTPUT,
     ("transfer", "to"): _DATA,
     ("watch", "once"): _SHOWN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from pathlib import Path
 
@@ -136,9 +137,14 @@ def test_accounting_gives_ranges_and_says_what_it_lacks(tmp_path: Path) -> None:
     counted = next(row for row in likeness.figures if (row.command, row.measure) == ("ls", "processor time"))
     assert counted.observed == 0
     assert counted.observed_most == 20_000_000  # a step of 10 ms of user and of system time
+    assert counted.verdict == "differs"  # a command of the machine takes 200 ms
+    assert counted.interval is not None
+    assert 1 < counted.interval.low < counted.interval.high == math.inf
+    assert "or more" in shown(likeness)
     gaps = {gap.figure: gap.reason for gap in likeness.not_compared}
     assert "only the law is kept" in gaps["think time"]
     assert "does not say which command came before which" in gaps["order of commands"]
+    assert gaps["page faults"] == "this run has not measured it"
     assert gaps["bytes read"] == "process accounting does not have it"
     assert "What cannot be compared" in likeness.report()
     assert "This is a simulation" in shown(likeness)

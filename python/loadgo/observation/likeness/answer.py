@@ -48,12 +48,13 @@ def _counts_in_words(likeness: Likeness, judged: list[ComparedFigure | ComparedM
     within = sum(_is_within(row, likeness.margin) for row in judged)
     certain = sum(row.verdict == "alike" for row in judged)
     margin = margin_in_words(likeness.margin)
-    certainty = "all of them" if certain == within else number(certain) if certain else "none"
     shown = "all" if within == len(judged) else number(within) if within else "none"
-    return (
-        f"of {counted(len(judged), 'figure')} {shown} {'differs' if within == 1 else 'differ'} by less than {margin}, "
-        f"{certainty} with the whole interval"
-    )
+    verb = "differs" if within < 2 else "differ"
+    counts = f"of {counted(len(judged), 'figure')} {shown} {verb} by less than {margin}"
+    if not within:
+        return counts
+    certainty = "all of them" if certain == within else number(certain) if certain else "none"
+    return f"{counts}, {certainty} with the whole interval"
 
 
 def _is_within(row: ComparedFigure | ComparedMix, margin: float) -> bool:

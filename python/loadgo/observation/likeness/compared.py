@@ -6,6 +6,7 @@ the Bootstrap, 1993, chapter 8). Those that were observed and those of the run a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,14 +116,17 @@ def _relative(low: float, high: float, value: float) -> float | None:
 
 
 def _relative_interval(before: Floats, most: Floats, after: Floats, units: tuple[int, int]) -> Interval | None:
-    """The interval of the relative difference: from that against the largest possible figure to the smallest."""
-    if min(units) < FEWEST_UNITS or len(before) != len(after) or before[0] <= 0:
+    """The interval of the relative difference: from that against the largest possible figure to the smallest.
+
+    It has no end above where the smallest possible figure is 0.
+    """
+    if min(units) < FEWEST_UNITS or not len(before) == len(most) == len(after) or most[0] <= 0:
         return None
     ends = [difference_interval(each, after, units, paired=False) for each in (before, most)]
     if ends[0] is None or ends[1] is None:
         return None
-    low, high = ends[1].low / float(most[0]), ends[0].high / float(before[0])
-    return Interval(low, high) if np.isfinite([low, high]).all() else None
+    low = ends[1].low / float(most[0])
+    return Interval(low, ends[0].high / float(before[0]) if before[0] > 0 else math.inf)
 
 
 def _verdict(interval: Interval | None, margin: float) -> Verdict:
@@ -156,20 +160,25 @@ def _statistics(side: Clustered, seed: int) -> dict[Statistic, Floats]:
     return statistics
 
 
-def compared_distribution(place: Place, observed: Clustered, run: Clustered) -> ComparedDistribution | None:
-    """The mean distance of the quantiles, as a share of the observed mean; None where that is 0."""
+def compared_distribution(
+    place: Place, observed: Clustered, run: Clustered, most: Clustered | None = None
+) -> ComparedDistribution | None:
+    """The mean distance of the quantiles, as a share of the observed mean; None where that is 0.
+
+    The interval holds what rounding may hide: `most` are the observed values with all of that.
+    """
     mean = float(observed.values.mean())
     if mean <= 0:
         return None
     distance = distance_of_values(observed, run)
-    ends = distance.interval
+    ends, hidden = distance.interval, 0.0 if most is None else float(most.values.mean()) - mean
     return ComparedDistribution(
         place.user_class,
         place.command,
         place.measure,
         (len(observed.values), len(run.values)),
         distance.value / mean,
-        None if ends is None else Interval(ends.low / mean, ends.high / mean),
+        None if ends is None else Interval(max(ends.low - hidden, 0.0) / mean, (ends.high + hidden) / mean),
     )
 
 

@@ -154,7 +154,8 @@ def compared_distributions(sides: Sides) -> Iterator[ComparedDistribution]:
 def _distance(place: Place, rows: tuple[pl.DataFrame, pl.DataFrame], column: str) -> Iterator[ComparedDistribution]:
     observed, run = (values_of(side, column) for side in rows)
     if min(len(observed.values), len(run.values)) >= FEWEST_VALUES:
-        found = compared_distribution(place, observed, run)
+        most = values_of(rows[0], "cpu_most_ns") if column == "cpu_ns" else None
+        found = compared_distribution(place, observed, run, most)
         if found is not None:
             yield found
 

@@ -30,6 +30,7 @@ from loadgo.observation.likeness.rows import SideRows, observed_rows, run_rows
 from loadgo.observation.likeness.script_match import check_script, class_of_lines, class_warnings, script_warnings
 from loadgo.observation.likeness.user_rates import load_of
 from loadgo.records.conditions import has_open_load, script_lines, system_title
+from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.phases import Stretch, classified_in, stretch_of
 from loadgo.records.runs import LAST_RUN_NAME, find_run
 from loadgo.records.tables import Tables, tables
@@ -64,7 +65,7 @@ def likeness(
     path, like_share = Path(script), margin_share(margin)
     figures = read_figures(path if path.name.endswith(FIGURES_ENDING) else figures_path(path))
     folder = find_run(run)
-    recorded = tables(folder)
+    recorded = tables_of_load(tables(folder))
     stretch = stretch_of(recorded)
     lines = script_lines(folder)
     check_script(path, folder, lines, figures.description)
@@ -100,7 +101,11 @@ def _rows_of_run(
     classes = class_of_lines(lines, figures.description)
     numbers = pl.col("line").cast(pl.Int64)
     class_of = numbers.replace_strict(classes or {0: ""}, default=None, return_dtype=pl.String)
-    return run_rows(classified_in(recorded, stretch), class_of, figures.description, stretch.span_ns / 1e9)
+    interactions = classified_in(recorded, stretch)
+    if recorded.conditions.get("system", {}).get("kind") == "machine" and not interactions["faults_minor"].sum():
+        # A simulated machine has no faults but those that wait for a page.
+        interactions = interactions.with_columns(faults_minor=pl.lit(None, pl.UInt64))
+    return run_rows(interactions, class_of, figures.description, stretch.span_ns / 1e9)
 
 
 def _observed_rate(sides: Sides) -> float | None:

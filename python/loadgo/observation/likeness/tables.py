@@ -82,7 +82,7 @@ def _user_table(likeness: Likeness) -> Table | None:
         Column("observed", tuple(observed_in_words(row) for row in rows)),
         Column("run", tuple(value_in_words(row.measure, row.run) for row in rows)),
         Column("difference", tuple(difference_in_words(row) for row in rows)),
-        Column("its 95 %", tuple(interval_in_words(row.interval) for row in rows), spare=1, of_previous=True),
+        Column("its 95 %", tuple(interval_in_words(row) for row in rows), spare=1, of_previous=True),
         _verdict_column(likeness, [row.verdict for row in rows]),
     )
     charts = tuple(f"curve-{name}" for name in _curve_names(likeness, "think time"))
@@ -165,7 +165,7 @@ def _statistic_columns(by_key: _ByKey, keys: Sequence[_Key], statistic: Statisti
         Column(f"{statistic} difference", _cells(rows, difference_in_words), spare=spare[2]),
         Column(
             "its 95 %",
-            _cells(rows, lambda row: interval_in_words(row.interval), NOT_MEASURED),
+            _cells(rows, interval_in_words, NOT_MEASURED),
             spare=spare[3],
             of_previous=True,
         ),
@@ -197,7 +197,7 @@ def _think_after_table(likeness: Likeness) -> Table | None:
         Column("observed", tuple(duration(row.observed) for row in rows)),
         Column("run", tuple(duration(row.run) for row in rows)),
         Column("difference", tuple(difference_in_words(row) for row in rows)),
-        Column("its 95 %", tuple(interval_in_words(row.interval) for row in rows), spare=1, of_previous=True),
+        Column("its 95 %", tuple(interval_in_words(row) for row in rows), spare=1, of_previous=True),
         _verdict_column(likeness, [row.verdict for row in rows]),
     )
     return Table("Think times by what was just done", columns, shown="full")

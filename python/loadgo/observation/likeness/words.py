@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from loadgo.comparison.figures import percent_interval, relative_change
+import math
+
+from loadgo.comparison.figures import notation_of, percent_interval, relative_change
 from loadgo.notation.figures import NOT_MEASURED, as_code, duration, joined, number, share, size
 from loadgo.observation.likeness.results import ComparedFigure, ComparedMix, Measure, difference_of
 from loadgo.stats.interval import Interval
@@ -41,9 +43,15 @@ def difference_in_words(figure: ComparedFigure | ComparedMix) -> str:
     return relative_change(figure.relative, figure.interval)
 
 
-def interval_in_words(interval: Interval | None) -> str:
-    """The interval of a difference in percent."""
-    return NOT_MEASURED if interval is None else percent_interval(interval)
+def interval_in_words(figure: ComparedFigure) -> str:
+    """The interval of a difference in percent, or as factors where the difference is one."""
+    interval = figure.interval
+    if interval is None:
+        return NOT_MEASURED
+    notation = notation_of([(figure.relative, interval)])
+    if math.isinf(interval.high):
+        return f"{relative_change(interval.low, None, notation)} or more"
+    return percent_interval(interval, notation)
 
 
 def share_interval_in_words(interval: Interval | None) -> str:
@@ -83,5 +91,5 @@ def named_difference(figure: ComparedFigure | ComparedMix) -> str:
     shown = difference_in_words(figure)
     if figure.interval is None or difference_of(figure) is None:
         return f"{named(figure)}, {shown}"
-    words = share_interval_in_words if isinstance(figure, ComparedMix) else interval_in_words
-    return f"{named(figure)}, {shown} ({words(figure.interval)})"
+    ends = share_interval_in_words(figure.interval) if isinstance(figure, ComparedMix) else interval_in_words(figure)
+    return f"{named(figure)}, {shown} ({ends})"
