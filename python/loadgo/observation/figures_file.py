@@ -252,8 +252,12 @@ def _known(value: object) -> float | None:
 
 
 def _checked(path: Path, rows: pl.DataFrame, description: FiguresDescription) -> pl.DataFrame:
-    """The rows with their columns. Raises `Refused` where columns are missing, or rows do not fit the description."""
-    missing = [name for name in _COLUMNS if name not in rows.columns]
+    """The rows with their columns; a figure that an earlier version did not keep is null.
+
+    Raises `Refused` where another column is missing, or rows do not fit the description.
+    """
+    missing = [name for name in _COLUMNS if name not in rows.columns and name not in _USED]
+    rows = rows.with_columns(pl.lit(None, pl.UInt64).alias(name) for name in _USED if name not in rows.columns)
     try:
         rows = rows.select(pl.col(name).cast(kind) for name, kind in _COLUMNS.items()) if not missing else rows
     except pl.exceptions.PolarsError as error:

@@ -43,6 +43,14 @@ def test_figures_are_what_was_observed(script: Path) -> None:
     assert (row["processes"], row["read_bytes"], row["ready_wait_ns"]) == (3, 4096, 1000)
 
 
+def test_a_figure_that_an_earlier_version_did_not_keep_is_not_known(script: Path) -> None:
+    path = figures_path(script)
+    described(path, lambda _: None, pl.read_parquet(path).drop("faults_minor"))
+    assert read_figures(path).rows["faults_minor"].count() == 0
+    gaps = [gap.figure for gap in loadgo.likeness(script, made_run(script.parent / "run", script)).not_compared]
+    assert "page faults" in gaps
+
+
 @pytest.mark.parametrize("words", [["--no-figures", "-o", "a.toml"], ["-o", "-"]])
 def test_no_figures_are_kept_where_they_are_not_wanted(tmp_path: Path, words: list[str]) -> None:
     records = written_accounting(tmp_path / "pacct", made_day())
@@ -141,8 +149,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "its rows are not those that its description has",
     ),
     "no column": (
-        lambda path: described(path, lambda _: None, pl.read_parquet(path).drop("elapsed_ns")),
-        "it lacks the column elapsed_ns",
+        lambda path: described(path, lambda _: None, pl.read_parquet(path).drop("session")),
+        "it lacks the column session",
     ),
     "huge": (
         lambda path: described(
