@@ -1,4 +1,7 @@
-"""A second kernel: Debian's for cloud machines, emulated in software, with the built meters as its first process."""
+"""A second kernel: Debian's for cloud machines, emulated in software, with the built meters as its first process.
+
+It is one for x86-64. `LOADGO_SECOND_MACHINE=aarch64` takes one for Arm, with programs that are built for it here.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,15 @@ LOADED = ("gf128mul", "ghash-generic", "ctr", "gcm", "tls")
 TRIED_AGAIN = 2
 LONGEST_SILENCE_S = 300
 """A machine with two processors that prints nothing for so long hangs. How long it takes in all depends on the host."""
-EMULATOR = "qemu-system-x86_64"
-# The clock that the kernel would take otherwise is an emulated device, and dear to read; where the host is busy, the
-# kernel's trial of its timer fails.
-BOOT = "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check"
+IS_ARM = os.environ.get("LOADGO_SECOND_MACHINE") == "aarch64"
+EMULATOR = "qemu-system-aarch64" if IS_ARM else "qemu-system-x86_64"
+# The clock that the kernel of x86-64 would take otherwise is an emulated device, and dear to read; where the host is
+# busy, the kernel's trial of its timer fails.
+BOOT = f"quiet panic=-1 {'console=ttyAMA0' if IS_ARM else 'console=ttyS0 tsc=reliable no_timer_check'}"
 # The plainest processor: the kernel copies pages with the string instructions of newer ones, and these are emulated a
 # byte at a time, for half of the whole time.
-MACHINE = ["-cpu", "qemu64", "-m", "512"]
+MACHINE = ["-M", "virt", "-cpu", "cortex-a72", "-m", "768"] if IS_ARM else ["-cpu", "qemu64", "-m", "512"]
+ARM_TARGET, ARM_TOOLS = "aarch64-unknown-linux-gnu", "aarch64-linux-gnu-"
 # A clock that goes by instructions, 4 ns each, so that nothing that the host does is in any time; it wants a machine
 # with one processor. And one with two, whose clock is the host's: for what is counted.
 ONE = ["-accel", "tcg,thread=single", "-icount", "shift=2,sleep=off", "-smp", "1"]
@@ -74,7 +79,10 @@ def missing() -> str | None:
     if platform.machine() != "x86_64":
         return f"the second kernel is one for x86-64, and this is {platform.machine()}"
     if shutil.which(EMULATOR) is None:
-        return f"there is no {EMULATOR}: scripts/setup dev brings it by apt, as root"
+        brought_by = "apt-get install qemu-system-arm" if IS_ARM else "scripts/setup dev brings it by apt, as root"
+        return f"there is no {EMULATOR}: {brought_by}"
+    if IS_ARM and shutil.which(f"{ARM_TOOLS}gcc") is None:
+        return f"there is no {ARM_TOOLS}gcc: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
     if not KERNEL.exists():
         return f"there is no {KERNEL}: scripts/setup dev brings Debian's kernel by apt (linux-image-cloud-amd64)"
     return None
@@ -125,8 +133,8 @@ def cpio_archive(contents: Mapping[str, bytes], modes: Mapping[str, int], folder
 
 
 def libraries_of(program: Path) -> list[str]:
-    """Where the libraries are that `program` needs; a module of the kernel's needs none."""
-    if program.suffix == ".ko":
+    """Where the libraries are that `program` needs; a module of the kernel's and a program for Arm need none."""
+    if program.suffix == ".ko" or IS_ARM:
         return []
     said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
@@ -140,13 +148,29 @@ def built(example: str, folder: Path) -> Path:
     """
     what = ["--workspace", "--example", example]
     command = ["cargo", "build", "--quiet", *what, "--message-format", "json-render-diagnostics"]
-    result = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
+    command += ["--target", ARM_TARGET] if IS_ARM else []
+    result = subprocess.run(command, cwd=PROJECT, env=_building(), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     messages = [json.loads(line) for line in result.stdout.splitlines()]
     (program,) = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == example]
     small = folder / example
-    subprocess.run(["strip", "--strip-debug", "-o", small, program], check=True)
+    strip = f"{ARM_TOOLS}strip" if IS_ARM else "strip"
+    subprocess.run([strip, "--strip-debug", "-o", small, program], check=True)
     return small
+
+
+def _building() -> dict[str, str]:
+    """The environment of cargo. Programs for Arm are static, since its libraries are not here."""
+    if not IS_ARM:
+        return dict(os.environ)
+    name = ARM_TARGET.replace("-", "_")
+    tools = {
+        f"CC_{name}": f"{ARM_TOOLS}gcc",
+        f"AR_{name}": f"{ARM_TOOLS}ar",
+        f"CARGO_TARGET_{name.upper()}_LINKER": f"{ARM_TOOLS}gcc",
+        f"CARGO_TARGET_{name.upper()}_RUSTFLAGS": "-C target-feature=+crt-static",
+    }
+    return {**os.environ, **tools}
 
 
 def boot(archive: Path, processors: int) -> MachineOutput:

@@ -20,7 +20,9 @@ RECORD_BYTES = 64
 TICK_NS = 10_000_000
 """The unit of times in a record."""
 MOST_RECORDS = 1_000_000
-"""The largest number of processes with a terminal that are read at once. They take about 1 GB with their sessions."""
+"""The largest number of processes that are kept at once. They take about 1 GB with their sessions."""
+_SYSTEM_ACCOUNTS = 1000
+"""Accounts with numbers below this run services, unless they have a terminal."""
 _CHUNK_RECORDS = 65536
 _RECORD_FIELDS = (
     ("flag", "u1"), ("version", "u1"), ("tty", "u2"), ("exit_code", "u4"), ("uid", "u4"), ("gid", "u4"), ("pid", "u4"),
@@ -38,9 +40,12 @@ Records = NDArray[Any]
 
 @dataclass(frozen=True)
 class AccountingRead:
-    """The records of a file that have a terminal, and what of the file has none or is damaged."""
+    """The records of a file that may be of people, and what of the file is damaged."""
 
     records: Records
+    """Processes with a terminal."""
+    without_terminal: Records
+    """Processes of people without a terminal; none if there are too many."""
     processes: int
     """Number of records in the file."""
     damaged: int
@@ -49,13 +54,16 @@ class AccountingRead:
     cut_bytes: int
     """Size of the last record, if only a part of it is there."""
     growth_bytes: int
+    is_without_jobs: bool
+    """Whether there were too many processes without a terminal to look for batch jobs among them."""
 
 
 def read_accounting(source: SourceFile) -> AccountingRead:
-    """Reads a file in parts, and keeps the processes with a terminal. Raises `Refused` for a file with too many."""
+    """Reads a file in parts, and keeps the processes of people. Raises `Refused` for too many with a terminal."""
     layout = _layout(source)
     parts: list[Records] = []
-    kept_count, processes, damaged, first_damage, place = 0, 0, 0, None, 0
+    jobs: list[Records] | None = []
+    kept_count, job_count, processes, damaged, first_damage, place = 0, 0, 0, 0, None, 0
     while place + RECORD_BYTES <= source.bytes:
         part = source.file.read(
             min(_CHUNK_RECORDS * RECORD_BYTES, (source.bytes - place) // RECORD_BYTES * RECORD_BYTES)
@@ -71,14 +79,26 @@ def read_accounting(source: SourceFile) -> AccountingRead:
         kept_count += len(parts[-1])
         if kept_count > MOST_RECORDS:
             raise Refused(_too_many(source, place))
+        if jobs is not None:
+            jobs.append(records[good & (records["tty"] == 0) & (records["uid"] >= _SYSTEM_ACCOUNTS)])
+            job_count += len(jobs[-1])
+            jobs = jobs if kept_count + job_count <= MOST_RECORDS else None
         place += len(records) * RECORD_BYTES
     if damaged * 2 > processes:
         raise Refused(
             f"{source.name}, byte {first_damage}: {damaged} of {processes} records are damaged: the file is no process "
             "accounting, or begins within a record"
         )
-    records = np.concatenate(parts) if parts else np.empty(0, layout)
-    return AccountingRead(records, processes, damaged, first_damage, source.bytes - place, source.growth_bytes())
+    return AccountingRead(
+        records=np.concatenate(parts) if parts else np.empty(0, layout),
+        without_terminal=np.concatenate(jobs) if jobs else np.empty(0, layout),
+        processes=processes,
+        damaged=damaged,
+        first_damage_byte=first_damage,
+        cut_bytes=source.bytes - place,
+        growth_bytes=source.growth_bytes(),
+        is_without_jobs=jobs is None,
+    )
 
 
 def counts(encoded: NDArray[Any]) -> NDArray[np.int64]:

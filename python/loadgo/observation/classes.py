@@ -31,7 +31,7 @@ _FLOOR_NS = 1_000_000
 
 @dataclass(frozen=True)
 class SessionClass:
-    """A class of sessions with a name: `all`, or `light` and `heavy`."""
+    """A class of sessions with a name: `all`, or `light` and `heavy`; and `batch`."""
 
     name: str
     sessions: tuple[ObservedSession, ...]
@@ -46,7 +46,19 @@ class Division:
 
 
 def divide(sessions: Sequence[ObservedSession]) -> Division:
-    """The classes of the sessions, which are not empty."""
+    """The classes of the sessions, which are not empty. Batch jobs are a class of their own."""
+    typed = [session for session in sessions if not session.is_batch]
+    if len(typed) == len(sessions):
+        return _divide_typed(sessions)
+    batch = SessionClass("batch", tuple(session for session in sessions if session.is_batch))
+    if not typed:
+        return Division((batch,), "one class, which is batch jobs")
+    division = _divide_typed(typed)
+    return Division((*division.classes, batch), f"{division.reason}; and a class of batch jobs")
+
+
+def _divide_typed(sessions: Sequence[ObservedSession]) -> Division:
+    """The classes of sessions at terminals."""
     one_class = (SessionClass("all", tuple(sessions)),)
     if any(use.cpu_ns is None for session in sessions for use in session.commands):
         return Division(one_class, "one class, since processor times are not known")

@@ -17,6 +17,7 @@ from loadgo.notation.figures import (
     counted,
     digits,
     duration,
+    in_words,
     joined,
     number,
     people,
@@ -125,7 +126,7 @@ def observation_document(observation: Observation) -> Document:
 def _answer(observation: Observation) -> str:
     think = observation.think
     if think is None:
-        thinking = "Think times are not known."
+        thinking = _unknown_think_times(observation)
     else:
         thinking = f"Think time: {duration(think.mean_ns)} on average, from {counted(think.measured, 'pause')}."
     place = (
@@ -135,7 +136,15 @@ def _answer(observation: Observation) -> str:
         f"{place} It is made from {counted(_commands(observation), 'command')} of {people(observation.people)} in "
         f"{counted(observation.sessions, 'session')} over {seconds(observation.span_s)}, in {observation.division}. "
         f"{thinking}{_equivalent(observation)}"
-    )
+    ).rstrip()
+
+
+def _unknown_think_times(observation: Observation) -> str:
+    """A sentence on the classes without think times; empty if each has its own."""
+    known = [group.name for group in observation.groups if group.think is not None]
+    if len(known) == len(observation.groups):
+        return ""
+    return f"Think times are not known{f' but of {in_words(known)}' if known else ''}."
 
 
 def _equivalent(observation: Observation) -> str:
@@ -212,7 +221,7 @@ def _trust(observation: Observation) -> str:
             f"the kernel counted the processor times, and rounding hides at most {share(hidden)} of their sum"
         )
     if observation.think is None:
-        against.append("think times are not known")
+        against += ["think times are not known"] if _unknown_think_times(observation) else []
     elif observation.think.is_upper_bound:
         against.append("think times include the response times, so they are too long")
     return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(observation.warnings))

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from loadgo.errors import BadArgument, Refused
-from loadgo.observation.accounting import RECORD_BYTES, AccountingRead, read_accounting
+from loadgo.observation.accounting import MOST_RECORDS, RECORD_BYTES, AccountingRead, Records, read_accounting
+from loadgo.observation.batch_jobs import BatchFound, find_batch_jobs
 from loadgo.observation.hours import hours_of_day
 from loadgo.observation.known_figures import accounting_figures, log_figures
 from loadgo.observation.logs.atuin_history import read_atuin
@@ -23,8 +24,9 @@ from loadgo.observation.logs.tlog_messages import read_tlog
 from loadgo.observation.material import ChosenPeople, Material, ObservedPeople
 from loadgo.observation.program_names import NamesKept, name_keeper
 from loadgo.observation.results import SourceRead
-from loadgo.observation.sessions import CommandUse, ObservedSession, SessionsFound, find_sessions
+from loadgo.observation.sessions import CommandUse, ObservedSession
 from loadgo.observation.source_files import SourceFile, SourceKind, opened_folder, opened_source
+from loadgo.observation.terminal_sessions import SessionsFound, find_sessions
 from loadgo.observation.think_times import think_times, typing_times
 
 LOG_READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
@@ -86,7 +88,7 @@ def material_of_records(
         think=think,
         typing=typing,
         hours=hours,
-        known=accounting_figures(think, typing, think_logs, hours)
+        known=accounting_figures(think, typing, think_logs, hours, observed.sessions)
         if read.accounting
         else log_figures(read.logs, think, typing, think_logs, hours),
         notes=observed.notes,
@@ -138,24 +140,34 @@ def read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[LogRead, .
 
 def _sessions_of_accounting(files: Sequence[AccountingRead], names: NamesKept, people: ObservedPeople) -> _Observed:
     """The sessions of the files, which are read as one file in the order of their first records."""
-    ordered = sorted((file.records for file in files if len(file.records)), key=lambda records: records["began_s"][0])
-    if not ordered:
-        return _Observed((), ())
-    records = np.concatenate([part.astype(ordered[0].dtype) for part in ordered])
-    sessions_found = find_sessions(records, name_keeper(names), people.wanted, people.left_out)
-    return _Observed(sessions_found.sessions, _notes_of_accounting(files, sessions_found))
+    keep_name = name_keeper(names)
+    typed = find_sessions(_joined([file.records for file in files]), keep_name, people.wanted, people.left_out)
+    without_terminal = _joined([file.without_terminal for file in files])
+    batch = find_batch_jobs(without_terminal, keep_name, people.wanted, people.left_out)
+    sessions = tuple(sorted((*typed.sessions, *batch.sessions), key=lambda session: session.began_s))
+    return _Observed(sessions, _notes_of_accounting(files, typed, batch))
 
 
-def _notes_of_accounting(files: Sequence[AccountingRead], sessions_found: SessionsFound) -> tuple[str, ...]:
+def _joined(parts: Sequence[Records]) -> Records:
+    """The records of all files, in the order of their first records, and in the order of bytes of the first."""
+    ordered = sorted((part for part in parts if len(part)), key=lambda records: records["began_s"][0])
+    return np.concatenate([part.astype(ordered[0].dtype) for part in ordered]) if ordered else parts[0]
+
+
+def _notes_of_accounting(
+    files: Sequence[AccountingRead], sessions_found: SessionsFound, batch: BatchFound
+) -> tuple[str, ...]:
     """Sentences on the processes that are left out, and on what was written meanwhile."""
-    without_terminal = sum(file.processes - file.damaged - len(file.records) for file in files)
+    without_terminal = sum(file.processes - file.damaged - len(file.records) for file in files) - batch.processes
     left_out = (
-        (without_terminal, "without a terminal (services, batch jobs)"),
+        (without_terminal, "without a terminal and no batch jobs (services)"),
         (sessions_found.idle_forks, "of shells, without a program and without time (prompts)"),
         (sessions_found.orphans, "whose parent had ended before them"),
     )
     notes = [f"{count:,} process{'' if count == 1 else 'es'} {which}." for count, which in left_out if count]
     growth_bytes = sum(max(file.growth_bytes, 0) for file in files)
+    if any(file.is_without_jobs for file in files):
+        notes.append(f"Batch jobs: over {MOST_RECORDS:,} processes are too many to look for them. Give a shorter time.")
     if growth_bytes:
         notes.append(f"{growth_bytes:,} bytes that were written while the records were read.")
     return tuple(notes)
@@ -223,8 +235,8 @@ def _nothing_left(read: _Records) -> str:
         )
     processes = sum(file.processes for file in read.accounting)
     return (
-        f"no command is left of {processes:,} processes: none of these people has a process at a terminal in these "
-        "records; name others, or records of a longer time"
+        f"no command is left of {processes:,} processes: none of these people has a process at a terminal or a batch "
+        "job in these records; name others, or records of a longer time"
     )
 
 

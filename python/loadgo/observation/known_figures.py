@@ -9,6 +9,7 @@ from loadgo.notation.laws import number
 from loadgo.observation.command_order import FEWEST_PAIRS
 from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkPattern, ThinkTimes, TypingTimes
+from loadgo.observation.sessions import ObservedSession
 from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
@@ -49,8 +50,10 @@ def accounting_figures(
     typing: TypingTimes | None,
     think_logs: Sequence[LogRead],
     hours: Sequence[HourOfDay],
+    sessions: Sequence[ObservedSession],
 ) -> tuple[KnownFigure, ...]:
     """The figures of a script from process accounting."""
+    jobs = sum(len(session.commands) for session in sessions if session.is_batch)
     return (
         KnownFigure(
             "commands", _ACCOUNTING, "programs by name; what a shell does by itself (cd, echo) is no process of its own"
@@ -66,6 +69,14 @@ def accounting_figures(
         KnownFigure("elapsed time", _ACCOUNTING, "a stand-in waits for what is not processor time"),
         KnownFigure("sessions", _ACCOUNTING, "by person and terminal; each stage of a pipeline is a command"),
         *_time_figures(think, typing, think_logs),
+        KnownFigure(
+            "batch jobs",
+            _ACCOUNTING,
+            f"{counted(jobs, 'job')} without a terminal, with the pauses between them; a stand-in of a job that used "
+            "several processors at once takes its processor time on one",
+        )
+        if jobs
+        else KnownFigure("batch jobs", _ACCOUNTING, "none that used a hundredth of its time on a processor"),
         KnownFigure("input and output", "", "Linux leaves these fields of process accounting at 0"),
         KnownFigure("major faults", _ACCOUNTING, "not in the stand-ins, which have no files to fault in"),
         _hours_figure(_ACCOUNTING, hours),

@@ -28,6 +28,8 @@ SUBSHELL_NAME = "subshell"
 SHELL_NAMES = _words("ash bash csh dash fish ksh ksh93 mksh rbash sh tcsh zsh")
 LOG_IN_NAMES = _words("doas login runuser sshd sshd-session su sudo")
 """Programs that a session's shell may be started by, at the same terminal."""
+JOB_STARTER_NAMES = LOG_IN_NAMES | _words("CRON _sd-pam_ anacron at atd cron crond pbs_mom slurmstepd systemd")
+"""Programs that batch jobs may be started by. Signs that are rare in names are `_`, as in `accounted_name`."""
 _KEY_BYTES = 32
 _HASH_CHARS = 8
 _SYSTEM_FOLDERS = _words("/usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin /usr/games")

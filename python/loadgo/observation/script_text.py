@@ -81,8 +81,10 @@ def _equivalent(observation: Observation) -> str:
 def _think_lines(observation: Observation) -> Iterator[str]:
     think = observation.think
     if think is None:
+        has_jobs = any(group.think is not None for group in observation.groups)
         yield from _comments(
-            "think: not known, so that nobody thinks. `loadgo run --think 'exponential(8s)'` sets one."
+            f"think: not known{' of those who type' if has_jobs else ''}, so that nobody thinks. "
+            "`loadgo run --think 'exponential(8s)'` sets one."
         )
         return
     kind = "pauses with the response in them" if think.is_upper_bound else "pauses without the response"
@@ -130,6 +132,8 @@ def _choice_lines(observation: Observation) -> Iterator[str]:
         group = observation.groups[0]
         yield "[[lines]]"
         yield f"repeat = {group.commands_per_session}"
+        if observation.think is None and group.think is not None:
+            yield f'think = "{group.think}"'
         yield "choose = ["
         yield from _command_lines(observation, group, "    ")
         yield "]"

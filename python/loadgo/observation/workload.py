@@ -57,15 +57,18 @@ def equivalent_users(
 ) -> float | None:
     """The number of users of the script who type as many commands in `span_s` as people typed.
 
-    By Little's law: commands a second times the mean time from one command of a user to the next. None without think
-    times, or if the records last no time.
+    By Little's law: commands a second times the mean time from one command of a user to the next. None if a class has
+    no think times, or if the records last no time.
     """
-    if think is None or span_s <= 0:
+    if span_s <= 0:
         return None
     typing_ns = 0.0 if typing is None else typing.mean_ns
     user_ns = sum(row.count * ((row.elapsed_ns or 0.0) + typing_ns) for row in commands)
     for group in groups:
-        user_ns += group.commands * (think.mean_ns if group.think_mean_ns is None else group.think_mean_ns)
+        think_ns = group.think_mean_ns if think is None or group.think_mean_ns is not None else think.mean_ns
+        if think_ns is None:
+            return None
+        user_ns += group.commands * think_ns
     return user_ns / 1e9 / span_s
 
 

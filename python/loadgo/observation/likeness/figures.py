@@ -82,8 +82,14 @@ def compared_figures(sides: Sides) -> Iterator[ComparedFigure]:
                 most = values_of(observed, "cpu_most_ns") if column == "cpu_ns" else None
                 place = Place(depends_on, name, command, measure)
                 yield from compared_values(place, *values, sides.margin, most)
-    for name in dict.fromkeys([*sides.class_names, ""]):
+    all_users = [""] if _has_think_times_of_all(sides) else []
+    for name in dict.fromkeys([*sides.class_names, *all_users]):
         yield from compared_rates(name, sides.observed, sides.run, sides.margin)
+
+
+def _has_think_times_of_all(sides: Sides) -> bool:
+    """Whether the think times of each class are known: the others say nothing about a class without."""
+    return all(rows["think_ns"].count() for name in sides.class_names for rows in sides.of_class(name))
 
 
 def _think_figures(sides: Sides, name: str) -> Iterator[ComparedFigure]:

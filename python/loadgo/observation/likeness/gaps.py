@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import polars as pl
+
 from loadgo.observation.figures_file import FiguresDescription
 from loadgo.observation.likeness.results import Gap
 from loadgo.observation.likeness.rows import SideRows
@@ -35,6 +37,10 @@ def _not_compared(observed: SideRows, run: SideRows, description: FiguresDescrip
         elif not run.knows(column):
             reason = _NOT_COUNTED if figure in _NEVER_IN_RUNS else "this run has not measured it"
             yield Gap(figure, reason)
+    for each in description.classes:
+        rows = observed.rows.filter(pl.col("class") == each.name)
+        if observed.knows("think_ns") and not rows["think_ns"].count():
+            yield Gap(f"think time of {each.name} users", _why_not_observed("think time", description))
     if observed.knows("faults_major") and run.knows("faults_major"):
         yield Gap("major faults", "they depend on what the host has in memory, and the stand-ins have no files")
     if not description.is_ordered:
@@ -64,4 +70,5 @@ def _not_modelled(description: FiguresDescription) -> Iterator[Gap]:
     )
     yield Gap("typing within programs", "a stand-in waits as long as people typed to the program")
     yield Gap("days of the week", "an hour of the day has one rate of sessions")
-    yield Gap("batch jobs", "commands without a terminal are not in the script")
+    if all(each.name != "batch" for each in description.classes):
+        yield Gap("batch jobs", "commands without a terminal are not in the script")
