@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from loadgo.laboratory.lab import lab as lab
     from loadgo.metering.meter import Metered as Metered
     from loadgo.metering.meter import meter as meter
+    from loadgo.observation.likeness.likeness import likeness as likeness
+    from loadgo.observation.likeness.results import Likeness as Likeness
     from loadgo.observation.observe import observe as observe
     from loadgo.observation.results import Observation as Observation
     from loadgo.pairing.experiment import ab as ab
@@ -95,6 +97,7 @@ __all__ = [
     "History",
     "KnobCapacity",
     "Laboratory",
+    "Likeness",
     "Limits",
     "Load",
     "Machine",
@@ -129,6 +132,7 @@ __all__ = [
     "fit",
     "history",
     "lab",
+    "likeness",
     "machines",
     "merge",
     "meter",
@@ -168,6 +172,7 @@ _HOMES = {
     "History": "laboratory.history",
     "KnobCapacity": "sizing.knobs.results",
     "Laboratory": "laboratory.lab",
+    "Likeness": "observation.likeness.results",
     "Limits": "running.load",
     "Load": "running.load",
     "Machine": "running.machines",
@@ -202,6 +207,7 @@ _HOMES = {
     "fit": "fitting.fit",
     "history": "laboratory.history",
     "lab": "laboratory.lab",
+    "likeness": "observation.likeness.likeness",
     "machines": "running.machines",
     "merge": "sweeping.merge",
     "meter": "metering.meter",

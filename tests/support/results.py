@@ -34,13 +34,25 @@ LISTED_RUNS = TESTS / "runs" / "format-1"
 
 
 def laid_results(folder: Path) -> Path:
-    """The folder with a script, a machine, and three runs: `a`; `b` on twice the speed; `c` with half the users."""
+    """The folder with a script, a machine, and three runs: `a`; `b` on twice the speed; `c` with half the users.
+
+    Below `observed` it has an observed script, with a run of it.
+    """
     script, machine = laid(folder)
     written_accounting(folder / "pacct", made_day())
     (folder / "own-load.toml").write_text(f'{MACHINE}\n[[load]]\nusers = 4\nthink = "5s"\ncommands = ["compile"]\n')
     for name, speed, users in (("a", "1", 4), ("b", "2", 4), ("c", "1", 2)):
         loadgo.run(script, on=str(machine), users=users, passes=2, set=[f"processors.speed={speed}"], out=folder / name)
+    _laid_observation(folder)
     return folder
+
+
+def _laid_observation(folder: Path) -> None:
+    """A script of process accounting with its figures, and a run of it on a simulated machine, below `observed`."""
+    place = folder / "observed"
+    place.mkdir()
+    loadgo.observe(folder / "pacct", output=place / "monday.toml")
+    loadgo.run(place / "monday.toml", on=str(laid(place)[1]), users=3, duration="1h", out=place / "run")
 
 
 def _history(folder: Path) -> loadgo.History:
@@ -132,6 +144,7 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
     "Fairness": lambda _folder: loadgo.cost_against("csr-rfc-20:645", "csr-rfc-20:6180"),
     "Fit": _fit,
     "Observation": lambda folder: loadgo.observe(folder / "pacct", think_from=written_history(folder / "history.txt")),
+    "Likeness": lambda folder: loadgo.likeness(folder / "observed" / "monday.toml", folder / "observed" / "run"),
     "History": _history,
     "Verification": lambda _folder: loadgo.verify(TESTS / "runs" / "reported" / "live-exact"),
     "Simulation": lambda folder: loadgo.simulate(folder / "own-load.toml", until="interactions=3000"),
@@ -153,6 +166,6 @@ MAKERS: dict[str, Callable[[Path], Result]] = {
 WITH_CHARTS = (
     "Run", "RecordedRun", "Metered", "Comparison", "Comparison of printed tables", "Capacity", "Fairness",
     "Costs of two loads", "Speedup", "Transferred", "Apart", "Reproduction", "History",
-    "Sweep", "Experiment", "KnobCapacity",
+    "Sweep", "Experiment", "KnobCapacity", "Likeness",
 )  # fmt: skip
 """The results that have a main chart."""

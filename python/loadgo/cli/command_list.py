@@ -105,6 +105,10 @@ COMMANDS_BY_GROUP: dict[str, dict[str, ListedCommand]] = {
             "observe",
             "Makes a script from what a host's own users did: their commands, think times and classes.",
         ),
+        "likeness": ListedCommand(
+            "likeness",
+            "Says how like what was observed a run of an observed script is. Exits with 1 if it is not.",
+        ),
     },
     "Predict and simulate": {
         "fit": ListedCommand(

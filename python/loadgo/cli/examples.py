@@ -27,6 +27,10 @@ COMMAND_EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("this host's sessions, as root", "loadgo observe --for 2h -o monday.toml"),
         ("from process accounting", "loadgo observe --from /var/log/account/pacct -o monday.toml"),
     ),
+    "likeness": (
+        ("the last run", "loadgo likeness monday.toml"),
+        ("as a page with charts", "loadgo likeness monday.toml RUN --format html"),
+    ),
     "completions": (
         ("for bash: then `. ./complete.sh`", "loadgo completions bash -o complete.sh"),
         ("for fish, from the next one on", "loadgo completions fish -o ~/.config/fish/completions/loadgo.fish"),

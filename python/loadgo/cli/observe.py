@@ -79,7 +79,14 @@ def observe(
             help="Type this line for a command, in place of a stand-in (git='git status'); repeatable.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    figures: Annotated[
+        bool,
+        typer.Option(
+            "--figures/--no-figures",
+            help="Keep what each command used beside the script, in NAME.figures.parquet, for `loadgo likeness`.",
+        ),
+    ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     format: Annotated[TableFormat, format_option("each command with what it used")] = "text",
     report: Annotated[
         Path | None,
@@ -104,6 +111,7 @@ def observe(
                     without_users=left_out,
                     names=names,
                     typed=_typed_lines(typed or ()),
+                    figures=figures,
                     force=force,
                     progress=show,
                 )

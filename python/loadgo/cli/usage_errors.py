@@ -55,7 +55,7 @@ _GROUPS: dict[str, str] = {
         _WORKERS: "workers part",
         _SHOWN: "terminal window speed at model",
         _DATA: """size method message receive from_file into token_file read columns allow_files
-            think_from without_users names typed""",
+            think_from without_users names typed figures""",
     }.items()
     for name in names.split()
 }
@@ -69,6 +69,7 @@ _EXCEPTIONS: dict[tuple[str, str], str] = {
     ("report", "target"): _JUDGING,
     ("compare", "within"): _JUDGING,
     ("cost", "measure"): _JUDGING,
+    ("likeness", "margin"): _JUDGING,
     ("speedup", "tariff"): _OUTPUT,
     ("transfer", "to"): _DATA,
     ("watch", "once"): _SHOWN,

@@ -75,7 +75,7 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 
 JSON_KEYS: Keys = {
     Observation: (
-        "path name sources people sessions span_s equivalent_users division groups commands typed orders "
+        "path figures name sources people sessions span_s equivalent_users division groups commands typed orders "
         "think_patterns think typing hours known notes warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
@@ -157,14 +157,23 @@ def _equivalent(observation: Observation) -> str:
 
 
 def _next_notes(observation: Observation) -> tuple[tuple[str, str], ...]:
-    """The command that finds how many such users a host holds, for a script that loads it as people did."""
+    """The commands that find how many such users a host holds, and how like people a run of the script is."""
     users = observation.equivalent_users
+    like = _likeness_notes(observation)
     if observation.path is None or users is None or _hidden_share(observation) is None:
-        return ()
+        return like
     most_users = max(_LEAST_MAX_USERS, 2 * ceil(users))
     script = plain(quote(str(observation.path)))
     command = f"loadgo capacity {script} --target '{_target(observation)}' --max-users {most_users}"
-    return (("Next", f"`{command}` finds how many users of the script this host holds."),)
+    return (("Next", f"`{command}` finds how many users of the script this host holds."), *like)
+
+
+def _likeness_notes(observation: Observation) -> tuple[tuple[str, str], ...]:
+    """The command that compares a run of the script with the figures that were kept, if they were."""
+    if observation.path is None or observation.figures is None:
+        return ()
+    script = plain(quote(str(observation.path)))
+    return (("Next", f"`loadgo likeness {script} RUN` says how like it is a run of the script."),)
 
 
 def _target(observation: Observation) -> str:

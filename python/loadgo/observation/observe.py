@@ -12,8 +12,9 @@ import tomlkit
 from loadgo.errors import BadArgument, Mistake
 from loadgo.notation.figures import as_code, in_words
 from loadgo.notation.quantities import span_s
-from loadgo.observation.classes import divide
+from loadgo.observation.classes import Division, divide
 from loadgo.observation.command_order import command_orders
+from loadgo.observation.figures_file import figures_path, kept_figures
 from loadgo.observation.from_records import material_of_records, read_think_sources, think_rows
 from loadgo.observation.known_figures import order_figure, think_figures
 from loadgo.observation.live import WatchState, material_of_sessions, watch_sessions
@@ -23,8 +24,9 @@ from loadgo.observation.program_names import NamesKept
 from loadgo.observation.results import Observation, ObservedCommand, TypedCommand
 from loadgo.observation.script_text import script_text
 from loadgo.observation.workload import equivalent_users, observed_commands, user_groups
+from loadgo.observation.written_files import written_observation
 from loadgo.running.prepared import line_count
-from loadgo.running.record import check_free, write_private
+from loadgo.running.record import check_free
 
 _DEFAULT_NAME = "observed"
 _NAMED_COMMANDS = 5
@@ -40,6 +42,7 @@ def observe(
     without_users: Sequence[str | int] = (),
     names: NamesKept = "all",
     typed: Mapping[str, str] | None = None,
+    figures: bool = True,
     force: bool = False,
     progress: Callable[[WatchState], None] | None = None,
 ) -> Observation:
@@ -59,7 +62,9 @@ def observe(
         without_users: People who are left out.
         names: `all`, or `none`: programs get names that are hashed with a key that nothing keeps.
         typed: Lines that the script types for commands, by their names, in place of stand-ins: `{"git": "git status"}`.
-        force: Whether an existing `output` is replaced.
+        figures: Whether what each command used is kept beside `output`, in `NAME.figures.parquet`. `loadgo.likeness`
+            compares a run of the script with it.
+        force: Whether existing files are replaced.
         progress: Called some times a second while sessions are observed, with the numbers so far.
 
     Returns:
@@ -77,6 +82,8 @@ def observe(
     path = None if output is None else Path(output)
     if path is not None:
         check_free(path, force)
+        if figures:
+            check_free(figures_path(path), force)
     length_s = None if duration is None else span_s(duration, "duration")
     _check(sources, length_s, names)
     lines = tuple(TypedCommand(name, line) for name, line in (typed or {}).items())
@@ -91,11 +98,13 @@ def observe(
         watched = watch_sessions(length_s, people.by_number(), progress)
         is_stopped = watched.is_stopped
         material = material_of_sessions(watched, think_read, think_rows(think_read), names)
-    made = _observation(path, material, lines, is_stopped=is_stopped)
+    division = divide(material.sessions)
+    made = _observation(path, material, division, lines, is_stopped=is_stopped)
     line_count(made.text)
-    if path is not None:
-        write_private(path, made.text, force)
-    return made
+    if path is None:
+        return made
+    kept = kept_figures(division.classes, made, material) if figures else None
+    return written_observation(made, path, kept, force)
 
 
 def _check(sources: Sequence[object], length_s: float | None, names: str) -> None:
@@ -136,10 +145,9 @@ def _name(path: Path) -> str:
 
 
 def _observation(
-    path: Path | None, material: Material, lines: Sequence[TypedCommand], *, is_stopped: bool
+    path: Path | None, material: Material, division: Division, lines: Sequence[TypedCommand], *, is_stopped: bool
 ) -> Observation:
     sessions = material.sessions
-    division = divide(sessions)
     groups = user_groups(division.classes)
     commands = observed_commands(division.classes, material.rounded_steps)
     orders = command_orders(division.classes, is_ordered=material.is_ordered)
@@ -147,6 +155,7 @@ def _observation(
     observation = Observation(
         text="",
         path=path,
+        figures=None,
         name=_DEFAULT_NAME if path is None else _name(path),
         sources=material.sources,
         people=len({session.person for session in sessions}),

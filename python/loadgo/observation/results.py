@@ -200,6 +200,8 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     """The text of the script."""
     path: Path | None
     """The path of the script; None if it was not written."""
+    figures: Path | None
+    """The table of what each command used, which runs are compared with; None if it was not kept."""
     name: str
     sources: tuple[SourceRead, ...]
     people: int

@@ -188,6 +188,15 @@ def script_lines(folder: Path) -> tuple[tuple[str, str], ...]:
     return tuple((str(line), str(name)) for line, name in script["lines"])
 
 
+def think_of_script(folder: Path) -> str | None:
+    """The law of think times of the run's script, as `run.toml` has that of the run; None if it cannot be read."""
+    try:
+        script = _loadgo.parse_script((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, LoadgoError):
+        return None
+    return str(script["think"])
+
+
 def differing_conditions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[DifferingCondition, ...]:
     """The conditions that differ, in their order. Commands of a machine with the same difference share one row."""
     names_by_difference: dict[tuple[str, str, str], list[str]] = {}

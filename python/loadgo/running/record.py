@@ -210,31 +210,44 @@ def write_private(script: Path, text: str, force: bool) -> None:
     If it cannot have its name, the text stays in a file beside it, which the error names.
     Raises `NotWritten` with the text if the folder takes no file.
     """
-    written = _written_beside(script, text)
     try:
-        if force:
-            written.replace(script)
-        else:
-            script.hardlink_to(written)
+        write_private_bytes(script, text.encode("utf-8"), force)
     except OSError as error:
-        raise Refused(f"{script} cannot be written ({error.strerror}); the script is kept in {written}") from error
-    written.unlink(missing_ok=True)
-
-
-def _written_beside(script: Path, text: str) -> Path:
-    """A new file in the script's folder with the text. If the disk does not take all of it, nothing stays there."""
-    written = None
-    try:
-        number, name = tempfile.mkstemp(dir=script.parent, prefix=f".{script.name}.")
-        written = Path(name)
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        if written is not None:
-            written.unlink(missing_ok=True)
         raise NotWritten(
             f"{script} cannot be written ({error.strerror}): make room on its disk, or choose another folder", text
         ) from error
+
+
+def write_private_bytes(path: Path, content: bytes, force: bool, content_name: str = "script") -> None:
+    """Writes a file that only this user may read, whole or not at all. Raises `OSError` if the folder takes no file.
+
+    If it cannot have its name, its content stays in a file beside it. `Refused` names that, and the content.
+    """
+    written = _written_beside(path, content)
+    try:
+        if force:
+            written.replace(path)
+        else:
+            path.hardlink_to(written)
+    except OSError as error:
+        raise Refused(
+            f"{path} cannot be written ({error.strerror}); the {content_name} is kept in {written}"
+        ) from error
+    written.unlink(missing_ok=True)
+
+
+def _written_beside(path: Path, content: bytes) -> Path:
+    """A new file in the folder of `path`. If the disk does not take all of it, nothing stays there."""
+    written = None
+    try:
+        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        written = Path(name)
+        with open(number, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        if written is not None:
+            written.unlink(missing_ok=True)
+        raise
     return written

@@ -25,6 +25,13 @@ from loadgo.running.load import Load
 from loadgo.stats.resample import Interval
 
 
+class LikenessMore(TypedDict):
+    """The further members of a likeness."""
+
+    answer: str
+    """The answer in sentences."""
+
+
 class ComparedSideJson(TypedDict):
     """A side of a comparison."""
 

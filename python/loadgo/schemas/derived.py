@@ -17,6 +17,8 @@ from loadgo.fitting.document import JSON_KEYS as FIT_KEYS
 from loadgo.measures.json_keys import JSON_KEYS as SUMMARY_KEYS
 from loadgo.measures.summary import Summary
 from loadgo.observation.document import JSON_KEYS as OBSERVATION_KEYS
+from loadgo.observation.likeness.document import JSON_KEYS as LIKENESS_KEYS
+from loadgo.observation.likeness.results import Likeness
 from loadgo.observation.results import Observation
 from loadgo.pairing.document import JSON_KEYS as EXPERIMENT_KEYS
 from loadgo.profiling.document import PROFILE_KEYS
@@ -63,6 +65,7 @@ _PARTS: Mapping[str, tuple[tuple[type, ...], Keys]] = {
     "tariffs": ((cost_objects.TariffsJson,), SUMMARY_KEYS),
     "fit": ((run_objects.FitJson,), FIT_KEYS),
     "observe": ((Observation,), OBSERVATION_KEYS),
+    "likeness": ((Likeness, comparison_objects.LikenessMore), LIKENESS_KEYS),
     "simulate": ((Simulation, run_objects.WarningsMore), SIMULATION_KEYS),
     "reproduce": ((reproduction_objects.ReproductionJson,), REPRODUCTION_KEYS),
     "profile": ((Profile, run_objects.ProfileMore), PROFILE_KEYS),

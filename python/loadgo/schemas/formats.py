@@ -70,6 +70,7 @@ JSON_FORMATS = (
     JsonFormat("tariffs", ("cost --tariffs",), "the tariffs that come with loadgo"),
     JsonFormat("fit", ("fit",), "a machine that was fitted to runs"),
     JsonFormat("observe", ("observe",), "a script that was made from records"),
+    JsonFormat("likeness", ("likeness",), "a run of an observed script beside what was observed"),
     JsonFormat("simulate", ("simulate",), "a simulated machine under its own load"),
     JsonFormat("reproduce", ("reproduce",), "the published measurements beside ours"),
     JsonFormat("profile", ("profile",), "a clock profile"),

@@ -39,7 +39,8 @@ FEWEST_STRETCH_INTERACTIONS = 9
 """Fewest interactions in a stretch, on average."""
 
 _SEED = 19730517
-_MOST_GROUPS = 1024
+MOST_GROUPS = 1024
+"""Most groups that are drawn again: more units are drawn in so many groups."""
 _MOST_KEPT_UNITS = 64
 """Most units whose weights are kept for further calls: a megabyte for each seed."""
 _MOST_KEPT_DRAWS = 16
@@ -52,7 +53,7 @@ def drawn(units: int, seed: int = _SEED, replicates: int = DEFAULT_REPLICATES) -
     gives the same weights. They cannot be written to, since weights of few units are kept for the next call.
     """
     draw = _kept_draws if units <= _MOST_KEPT_UNITS else _new_draws
-    return draw(min(units, _MOST_GROUPS), seed, replicates)
+    return draw(min(units, MOST_GROUPS), seed, replicates)
 
 
 def _new_draws(groups: int, seed: int, replicates: int) -> Floats:
@@ -73,10 +74,10 @@ _kept_draws = lru_cache(_MOST_KEPT_DRAWS)(_new_draws)
 def grouped(sums: Floats) -> Floats:
     """Adds up sums by unit (the first axis) to sums by the groups that `drawn` draws."""
     units = len(sums)
-    if units <= _MOST_GROUPS:
+    if units <= MOST_GROUPS:
         return sums
-    group_sums = np.zeros((_MOST_GROUPS, *sums.shape[1:]))
-    np.add.at(group_sums, np.arange(units) % _MOST_GROUPS, sums)
+    group_sums = np.zeros((MOST_GROUPS, *sums.shape[1:]))
+    np.add.at(group_sums, np.arange(units) % MOST_GROUPS, sums)
     return group_sums
 
 

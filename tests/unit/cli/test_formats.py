@@ -30,6 +30,7 @@ LOAD_FREE = {
     "tariffs": ("cost", "--tariffs"),
     "fit": ("fit", "a", "-o", "fitted.toml", "--force"),
     "observe": ("observe", "--from", "pacct", "-o", "observed.toml", "--force"),
+    "likeness": ("likeness", "observed/monday.toml", "observed/run"),
     "simulate": ("simulate", "own-load.toml", "--until", "interactions=3000"),
     "reproduce": ("reproduce", "ctss-trivial"),
     "transfer": ("transfer", "--read", str(SEED), "--columns", ",".join(map("=".join, COLUMNS.items()))),
@@ -64,7 +65,7 @@ SCHEMAS = {
 }
 """The JSON formats whose names differ from those of the results."""
 WITH_CHARTS = ("run", "report", "report of a meter", "meter", "compare", "fairness", "speedup", "capacity", "transfer",
-               "reproduce", "ab")  # fmt: skip
+               "reproduce", "ab", "likeness")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

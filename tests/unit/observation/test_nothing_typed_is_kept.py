@@ -6,9 +6,12 @@ import stat
 from pathlib import Path
 
 import loadgo
+import polars as pl
 import pytest
+from loadgo.observation.figures_file import read_figures
 from support.accounting_records import EPOCH_S, MadeSession, made_day, written_accounting, written_history
 from support.command_line import typed
+from support.readable_files import readable_bytes
 
 SECRETS = (
     "s3cretArgument", "PathOfAnna", "tok3n", "heredocSecret", "mistypedPassw0rd", "continuedSecret", "quotedSecret",
@@ -47,11 +50,11 @@ def test_no_byte_of_what_was_typed_is_in_any_output(tmp_path: Path, kind: str, f
         folder = tmp_path / f"out-{len(words)}"
         folder.mkdir()
         told = typed(folder, "observe", *words, "-o", "a.toml", "--format", format, "--report", "report")
-        outputs = [path.read_bytes() for path in sorted(folder.iterdir())] + [
+        outputs = [readable_bytes(path) for path in sorted(folder.iterdir())] + [
             told.stdout.encode(),
             told.stderr.encode(),
         ]
-        assert len(outputs) == 4
+        assert len(outputs) == 5
         for secret in SECRETS:
             assert all(secret.encode() not in output for output in outputs), secret
 
@@ -77,7 +80,27 @@ def test_hashed_names_tell_commands_apart_and_nothing_else(tmp_path: Path) -> No
 def test_only_this_user_may_read_what_is_written(tmp_path: Path) -> None:
     source = written_history(tmp_path / "history")
     typed(tmp_path, "observe", "--from", source, "-o", "a.toml", "--format", "html")
-    for name in ("a.toml", "observation.html"):
+    for name in ("a.toml", "a.figures.parquet", "observation.html"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     typed(tmp_path, "observe", "--from", source, "-o", "a.toml", "--force")
-    assert stat.S_IMODE((tmp_path / "a.toml").stat().st_mode) == 0o600
+    for name in ("a.toml", "a.figures.parquet"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+
+
+def test_figures_have_no_people_no_dates_and_no_hours(tmp_path: Path) -> None:
+    loadgo.observe(written_accounting(tmp_path / "pacct", made_day()), output=tmp_path / "a.toml")
+    figures = read_figures(tmp_path / "a.figures.parquet")
+    texts = [name for name, kind in figures.rows.schema.items() if kind == pl.String]
+    assert texts == ["class", "command"]
+    assert set(figures.rows["command"]) == {"ls", "cat", "git", "cc1"}
+    assert figures.rows["session"].unique().sort().to_list() == list(range(24))
+    assert figures.rows["began_min"].max() == 23_000 // 60
+    assert figures.rows.columns[:5] == ["class", "session", "began_min", "place", "command"]
+
+
+@pytest.mark.parametrize("kind", ["bash", "zsh"])
+def test_hashed_names_are_those_of_the_figures(tmp_path: Path, kind: str) -> None:
+    observation = loadgo.observe(history(tmp_path / "history", kind), names="none", output=tmp_path / "a.toml")
+    assert set(read_figures(tmp_path / "a.figures.parquet").rows["command"]) == {
+        row.command for row in observation.commands
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument, NotWritten, Refused
+from loadgo.observation.figures_file import read_figures
 from loadgo.observation.live import MOST_ACCOUNTS, Watched, watch_sessions
 from loadgo.observation.material import ChosenPeople, ObservedPeople
 from support.accounting_records import made_day, written_accounting
@@ -44,8 +46,12 @@ def typed_line(number: int) -> dict[str, object]:
 
 
 @pytest.fixture
-def watching(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
-    """A function that replaces the kernel's programs by six lines, and does something else meanwhile."""
+def watching(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Callable[[], object]], None]:
+    """A function that replaces the kernel's programs by six lines, and does something else meanwhile.
+
+    Temporary files are in the test's folder.
+    """
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def watch(meanwhile: Callable[[], object]) -> None:
         def watched(*_: object) -> Watched:
@@ -66,7 +72,11 @@ def test_a_live_script_whose_folder_vanished_goes_to_the_standard_output(
     script = tomllib.loads(told.stdout)
     assert [line["as"] for line in script["lines"][0]["choose"]] == ["make"]
     assert "the script is on the standard output instead" in told.stderr
-    assert "place/monday.toml cannot be written (No such file or directory)" in " ".join(told.stderr.split())
+    errors = " ".join(told.stderr.split())
+    assert "place/monday.toml cannot be written (No such file or directory)" in errors
+    (figures,) = tmp_path.glob("loadgo-*.monday.figures.parquet")
+    assert f"the figures are in {figures} instead" in errors
+    assert len(read_figures(figures).rows) == 6
 
 
 def test_the_error_of_a_script_that_cannot_be_written_has_its_text(

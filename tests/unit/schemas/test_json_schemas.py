@@ -27,6 +27,7 @@ FORMAT_OF_TYPE = {
     "Fairness": "cost-against",
     "Fit": "fit",
     "Observation": "observe",
+    "Likeness": "likeness",
     "History": "history",
     "Verification": "verify",
     "Simulation": "simulate",

@@ -1,0 +1,1 @@
+"""How like what was observed a run of an observed script is: figures of both, with intervals."""

@@ -1,0 +1,74 @@
+"""A likeness as a document, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadgo.documents.as_json import Keys, json_document, members_of
+from loadgo.documents.document import Charts, Document
+from loadgo.notation.figures import counted, number, plain
+from loadgo.observation.likeness.answer import answer, host_answer, trust
+from loadgo.observation.likeness.results import (
+    ComparedCorrelation,
+    ComparedDistribution,
+    ComparedFigure,
+    ComparedMix,
+    Curve,
+    Gap,
+    Likeness,
+    LoadOfSide,
+)
+from loadgo.observation.likeness.tables import likeness_tables
+
+if TYPE_CHECKING:
+    from loadgo.documents.chart import Chart
+
+JSON_KEYS: Keys = {
+    Likeness: (
+        "script run system source margin is_alike is_unlike sessions figures mixes distributions correlations "
+        "observed_load run_load not_compared not_modelled curves warnings"
+    ),
+    ComparedFigure: (
+        "depends_on user_class command measure statistic counts observed observed_most run relative interval verdict"
+    ),
+    ComparedMix: "user_class what counts share interval verdict",
+    ComparedDistribution: "user_class command measure counts distance interval",
+    ComparedCorrelation: "user_class command second counts observed observed_interval run run_interval",
+    LoadOfSide: "users span_s commands processors_used running_or_ready sessions_an_hour",
+    Gap: "figure reason",
+    Curve: "user_class command measure probabilities observed run",
+}
+_MORE = "the same command with `--full` prints all tables; with `--format html` it is a page with charts."
+
+
+def likeness_document(likeness: Likeness) -> Document:
+    """The document of a likeness."""
+
+    def charts() -> list[Chart]:
+        from loadgo.observation.likeness.charts import likeness_charts
+
+        return likeness_charts(likeness)
+
+    further = host_answer(likeness)
+    return Document(
+        title=f"{plain(likeness.run)} beside what was observed for {plain(likeness.script.name)}",
+        answer=answer(likeness),
+        further_answers=(further,) if further else (),
+        trust=trust(likeness),
+        warnings=likeness.warnings,
+        about=(
+            f"Observed: {likeness.source}, {counted(likeness.observed_load.commands, 'command')} in "
+            f"{counted(likeness.sessions[0], 'session')}.",
+            f"Run: {plain(likeness.run)} on {plain(likeness.system)}, "
+            f"{counted(likeness.run_load.commands, 'command')} in {number(likeness.sessions[1])} sessions of the "
+            "script.",
+        ),
+        sections=(Charts(charts), *likeness_tables(likeness)),
+        short_notes=(("More", _MORE),),
+    )
+
+
+def likeness_json(likeness: Likeness) -> str:
+    """The likeness as one JSON object. Units are nanoseconds, bytes and counts; null is not known."""
+    members = {"answer": " ".join(filter(None, (answer(likeness), host_answer(likeness))))}
+    return json_document({**members, **members_of(likeness, JSON_KEYS)}, JSON_KEYS)

@@ -1,0 +1,74 @@
+"""The figures that cannot be compared, with the reasons, and the properties that an observed script does not model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from loadgo.observation.figures_file import FiguresDescription
+from loadgo.observation.likeness.results import Gap
+from loadgo.observation.likeness.rows import SideRows
+
+_COMPARED = {
+    "processor time": "cpu_ns",
+    "page faults": "faults",
+    "major faults": "faults_major",
+    "bytes read": "read_bytes",
+    "bytes written": "written_bytes",
+    "processes": "processes",
+    "time ready without a processor": "ready_wait_ns",
+    "response time": "elapsed_ns",
+    "think time": "think_ns",
+}
+_NOT_COUNTED = "a run does not count them for each interaction"
+_NEVER_IN_RUNS = ("bytes read", "bytes written", "processes")
+
+
+def not_compared(observed: SideRows, run: SideRows, description: FiguresDescription) -> tuple[Gap, ...]:
+    """The figures that one side, or both, do not have."""
+    return tuple(_not_compared(observed, run, description))
+
+
+def _not_compared(observed: SideRows, run: SideRows, description: FiguresDescription) -> Iterator[Gap]:
+    for figure, column in _COMPARED.items():
+        if not observed.knows(column):
+            yield Gap(figure, _why_not_observed(figure, description))
+        elif not run.knows(column):
+            reason = _NOT_COUNTED if figure in _NEVER_IN_RUNS else "this run has not measured it"
+            yield Gap(figure, reason)
+    for each in description.classes:
+        rows = observed.rows.filter(pl.col("class") == each.name)
+        if observed.knows("think_ns") and not rows["think_ns"].count():
+            yield Gap(f"think time of {each.name} users", _why_not_observed("think time", description))
+    if observed.knows("faults_major") and run.knows("faults_major"):
+        yield Gap("major faults", "they depend on what the host has in memory, and the stand-ins have no files")
+    if not description.is_ordered:
+        yield Gap("order of commands", f"{description.kind} does not say which command came before which")
+    if description.has_responses_in_think:
+        yield Gap("think time without responses", "the observed pauses have the responses in them, as the script has")
+
+
+def _why_not_observed(figure: str, description: FiguresDescription) -> str:
+    if figure == "think time" and description.think_mean_ns is not None:
+        return "they were observed in other records than the commands, of which only the law is kept"
+    return f"{description.kind} does not have it"
+
+
+def not_modelled(description: FiguresDescription) -> tuple[Gap, ...]:
+    """The properties of an observed load that its script leaves out."""
+    return tuple(_not_modelled(description))
+
+
+def _not_modelled(description: FiguresDescription) -> Iterator[Gap]:
+    yield Gap("length of sessions", "each session types the mean number of commands of its class")
+    yield Gap("absences", "pauses over 5 minutes are left out, so that a user of the script is always at work")
+    if description.is_ordered:
+        yield Gap("order", "what comes next depends on the last command alone, and not on earlier ones")
+    yield Gap(
+        "runs of one command", "what a run uses does not depend on the run before, nor on the think time before it"
+    )
+    yield Gap("typing within programs", "a stand-in waits as long as people typed to the program")
+    yield Gap("days of the week", "an hour of the day has one rate of sessions")
+    if all(each.name != "batch" for each in description.classes):
+        yield Gap("batch jobs", "commands without a terminal are not in the script")
