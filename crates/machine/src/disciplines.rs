@@ -112,6 +112,9 @@ pub trait ReadyList {
     fn waiting(&self) -> usize;
     /// Charges the quota of `pid`, which ran from `from` to `to`.
     fn charge(&mut self, _pid: ProcessId, _from: u64, _to: u64) {}
+    /// Counts the switch to `pid`, of `span_ns`, as processor time of its user. No quota is charged for it: a quota that is less
+    /// than a switch would otherwise never let the user work.
+    fn count_switch(&mut self, _pid: ProcessId, _span_ns: u64) {}
     /// How long the quota lets `pid` run from `now` on without a break.
     fn allowance_ns(&mut self, _pid: ProcessId, _now: u64) -> u64 {
         u64::MAX

@@ -150,6 +150,18 @@ fn users_share_by_the_weight_of_their_group_whatever_the_nice_value_of_the_comma
 }
 
 #[test]
+fn a_switch_that_takes_longer_than_the_quota_still_lets_its_user_work() {
+    let discipline = Discipline::RoundRobin { quantum_ns: 20 * MS, switch_ns: 0, dispatch_ns: 3 * MS };
+    let mut engine = limited(working(discipline, 1, 10 * MS), quota(0.02), 1);
+    let answers = busy_until(&mut engine, 1, 10 * SECOND);
+    assert_whole(&answers);
+    // Five periods of 2 ms for each command.
+    assert!((19..=20).contains(&answers[0].len()), "{} commands", answers[0].len());
+    let meters = engine.meters();
+    assert_eq!(cpu_ns(&engine, 1), meters.total_ns(Category::User) + meters.total_ns(Category::Getwork));
+}
+
+#[test]
 fn a_step_over_the_quota_is_a_debt() {
     // Each command crosses a wall for 25 ms after half of its 10 ms of work: 35 ms of processor time.
     let mut made = working(LINUX, 1, 10 * MS);

@@ -53,7 +53,8 @@ fn drive(machine: &Arc<Machine>, limits: Option<&UserLimits>, seed: u64, deeds: 
         Some(limits) => Engine::limited(machine, seed, limits.clone()),
     };
     let mut engine = engine.map_err(|error| TestCaseError::reject(error.to_string()))?;
-    let patience = if limits.is_some() { 360_000 * SECOND } else { 3_600 * SECOND };
+    let quotas = limits.is_some_and(|limits| limits.everybody.cpus.is_some_and(|cpus| cpus < 1.0));
+    let patience = if quotas { 3_600_000 * SECOND } else { 3_600 * SECOND };
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;

@@ -156,6 +156,10 @@ impl ReadyList for Limited {
         self.group(pid).quota.charge(from, to);
     }
 
+    fn count_switch(&mut self, pid: ProcessId, span_ns: u64) {
+        self.group(pid).quota.count_switch(span_ns);
+    }
+
     fn allowance_ns(&mut self, pid: ProcessId, now: u64) -> u64 {
         self.group(pid).quota.allowance_ns(now)
     }

@@ -61,7 +61,7 @@ impl<L: ReadyList> Clockwork<L> {
             }
             ProcessorActivity::Getwork => {
                 processor.getwork_ns = 0;
-                self.charge_quota(pid, span_ns);
+                self.scheduler.list.count_switch(pid, span_ns);
                 self.execution.charge_system(pid, span_ns);
             }
             ProcessorActivity::Interrupt => self.execution.tallies.faults[FaultKind::Interrupt as usize].add(span_ns, 0),

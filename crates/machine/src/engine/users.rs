@@ -177,7 +177,10 @@ impl<L: ReadyList> Clockwork<L> {
             ProcessorActivity::Step | ProcessorActivity::Getwork => {
                 self.events.cancel_segment_end(p);
                 let span_ns = self.processors[p].close(self.events.now);
-                self.charge_quota(pid, span_ns);
+                match doing {
+                    ProcessorActivity::Step => self.charge_quota(pid, span_ns),
+                    _ => self.scheduler.list.count_switch(pid, span_ns),
+                }
                 self.execution.processes[pid].errand().cpu_system_ns += span_ns;
             }
             ProcessorActivity::Loading => self.give_up_loading(pid),

@@ -7,7 +7,8 @@
 //! `start_cfs_bandwidth`).
 //! Assumed: periods are at fixed instants, with an offset drawn for each user, as in Linux from 6.3 on
 //! (`init_cfs_bandwidth`). The kernel hands the quota to processors in slices of 5 ms, of which a processor may keep 1 ms into the
-//! next period. This is left out, since a user has one process here. There is no burst (`cpu.max.burst`). A quota ends exactly,
+//! next period. This is left out, since a user has one process here. The switch to a process is not charged, as it is no part of
+//! a turn. There is no burst (`cpu.max.burst`). A quota ends exactly,
 //! not at the next tick.
 
 use loadgo_core::record::LimitCounts;
@@ -91,6 +92,11 @@ impl Quota {
             self.left_ns = self.left_ns.min(self.quota_ns as i64);
             self.period += begun;
         }
+    }
+
+    /// Counts the switch to the user's process, for which the quota is not charged.
+    pub fn count_switch(&mut self, span_ns: u64) {
+        self.cpu_ns += span_ns;
     }
 
     /// How long the user's process may run from `now` on without a break; 0 if the quota is used up.
