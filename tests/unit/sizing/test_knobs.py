@@ -195,12 +195,20 @@ def test_what_cannot_be_searched_is_refused_before_anybody_logs_in(changes: dict
         search_of(**changes)
 
 
-def test_simulated_machines_are_refused_in_words() -> None:
-    with pytest.raises(BadArgument, match="has no groups of users"):
+@pytest.mark.parametrize(
+    ("vary", "on", "said"),
+    [
+        ("limit-each.memory=64M:1G", "ctss", "is for a host: on a machine, limit-each.cpus"),
+        ("limit.cpus=1:8", "ctss", "is for a host: on a machine, limit-each.cpus"),
+        ("limit-each.cpus=0.25:8", "ssh://login1", "for this host and for machines"),
+    ],
+)
+def test_what_a_system_does_not_have_is_refused_in_words(vary: str, on: str, said: str) -> None:
+    with pytest.raises(BadArgument, match=said):
         knob_search(
             "light",
-            "ctss",
-            "limit-each.cpus=0.25:8",
+            on,
+            vary,
             users=5,
             limit_each=[],
             targets="p90 < 1s",

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from loadgo.sizing.curve import TargetStanding
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobSide
-from loadgo.sizing.search.crossing import LimitCrossing
+from loadgo.sizing.search.crossing import LimitCrossing, crossing_of
 from loadgo.sizing.search.host_line import host_crossing
 from loadgo.sizing.search.outcomes import SearchGoal
-from loadgo.sizing.search.standing import target_standing
+from loadgo.sizing.search.standing import tallies_of, target_standing
 from loadgo.sizing.search.trials import CapacityTrial
 
 FIRST_VALUES = 5
@@ -179,14 +179,18 @@ def _crossing(
         each for each in trials if each.trial.valid and low / 2**_NEAR_OCTAVES <= each.value <= high * 2**_NEAR_OCTAVES
     ]
     placed = [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in near]
-    found = [
-        crossing
-        for index in goal.ceilings
-        if (crossing := host_crossing(goal.targets[index], index, placed)) is not None
-    ]
+    found = [crossing for index in goal.ceilings if (crossing := _crossing_of(goal, index, placed)) is not None]
     if not found:
         return None
     first = min(found, key=lambda crossing: crossing.users)
     ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
     value = 2 ** (sign * first.users / _OCTAVE_STEPS)
     return LimitCrossing(value, min(ends), max(ends), first.slope, first.weight)
+
+
+def _crossing_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
+    """The crossing of the target with this index. On a host, each trial has an effect of its own."""
+    target = goal.targets[index]
+    if goal.live:
+        return host_crossing(target, index, placed)
+    return crossing_of(target, [trial.users for trial in placed], tallies_of(index, placed))
