@@ -66,9 +66,9 @@ class LimitSystem:
 
 
 SYSTEMS = (
-    LimitSystem("hogs on one processor, p90", 1, 3, 5, "limit-each.hog.cpus=0.05:1", "p90(edit) < 350ms"),
+    LimitSystem("hogs on one processor, p90", 1, 3, 5, "limit-each.hog.cpus=0.05:1", "p90(edit) < 450ms"),
     LimitSystem("hogs on two processors, mean", 2, 4, 12, "limit-each.hog.cpus=0.05:1", "mean(edit) < 160ms"),
-    LimitSystem("everybody on two processors, p90", 2, 4, 12, "limit-each.cpus=0.05:1", "p90(edit) < 500ms"),
+    LimitSystem("everybody on two processors, p90", 2, 4, 12, "limit-each.cpus=0.05:1", "p90(edit) < 750ms"),
 )
 
 

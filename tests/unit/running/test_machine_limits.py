@@ -57,7 +57,7 @@ def test_idle_time_under_a_quota_is_governed_and_all_time_adds_up(on: str, tmp_p
     rows = frames.interactions.filter(pl.col("outcome").cast(pl.String) == "ok")
     assert len(rows) > 30
     parts = sum(pl.col(name).cast(pl.Int64) for name in ("cpu_user_ns", "cpu_system_ns", "ready_wait_ns", "io_wait_ns"))
-    assert rows.select((parts - pl.col("response_ns").cast(pl.Int64)).abs().max()).item() == 0
+    assert rows.select((parts - (pl.col("ready_ns") - pl.col("sent_ns")).cast(pl.Int64)).abs().max()).item() == 0
     assert frames.user_limits["cpu_ns"].sum() == spans["user"]
 
 
