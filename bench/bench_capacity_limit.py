@@ -2,9 +2,9 @@
 
     python bench/bench_capacity_limit.py [SEEDS]
 
-Some users take all the processor time that they can get, and the others edit. For each system, trials of hours with
-many values of the limit give the value at which the target is just met: first over the whole range, then near the
-crossing. A search *covers* if its interval has that value. A search that leaves the value open does not cover.
+Some users take all the processor time that they can get, and the others edit. For each system, trials of hours give
+the value at which the target is just met: first with values over the whole range, then with values near the crossing.
+A search *covers* if its interval has that value. A search that leaves the value open does not cover.
 """
 
 from __future__ import annotations

@@ -46,15 +46,20 @@ enum Is {
     GivingUp,
 }
 
-/// Lets users act on a machine, one action for each byte, and returns its events and meters as text.
-fn drive(machine: &Arc<Machine>, limits: Option<&UserLimits>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
+/// The engine of a machine whose users have these limits, and when the last of them has certainly been answered.
+fn with_limits(machine: &Arc<Machine>, limits: Option<&UserLimits>, seed: u64) -> Result<(Engine, u64), TestCaseError> {
     let engine = match limits {
         None => Engine::new(machine, seed),
         Some(limits) => Engine::limited(machine, seed, limits.clone()),
     };
-    let mut engine = engine.map_err(|error| TestCaseError::reject(error.to_string()))?;
     let quotas = limits.is_some_and(|limits| limits.everybody.cpus.is_some_and(|cpus| cpus < 1.0));
     let patience = if quotas { 3_600_000 * SECOND } else { 3_600 * SECOND };
+    Ok((engine.map_err(|error| TestCaseError::reject(error.to_string()))?, patience))
+}
+
+/// Lets users act on a machine, one action for each byte, and returns its events and meters as text.
+fn drive(machine: &Arc<Machine>, limits: Option<&UserLimits>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
+    let (mut engine, patience) = with_limits(machine, limits, seed)?;
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;

@@ -110,7 +110,7 @@ def capacity(
     trials: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine, 16 with --vary."
+            min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine; with --vary 16 and 32."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The first trial's seed; each further trial has the next seed.")] = 1,

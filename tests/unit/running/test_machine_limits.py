@@ -32,8 +32,8 @@ def run(on: str, tmp_path: Path, limit_each: str, users: int = 2, **options: obj
 
 
 def test_each_user_gets_the_quota_and_the_report_says_what_it_cost(on: str, tmp_path: Path) -> None:
-    made = run(on, tmp_path, "cpus=0.3")
-    costs = made.summary.limit_costs
+    limited_run = run(on, tmp_path, "cpus=0.3")
+    costs = limited_run.summary.limit_costs
     assert costs is not None
     assert [cost.user for cost in costs.users] == [1, 2]
     for cost in costs.users:
@@ -41,16 +41,16 @@ def test_each_user_gets_the_quota_and_the_report_says_what_it_cost(on: str, tmp_
         assert cost.throttled_ns == pytest.approx(0.7 * 20e9, rel=0.2)
         assert cost.throttled_share == pytest.approx(1, abs=0.02)
         assert cost.memory_peak_bytes is cost.pids_refusals is None
-    text = made.report("text")
+    text = limited_run.report("text")
     assert "Limits for each user" in text
     assert "The limits held back 2 of 2 users: the processor quota was used up for" in " ".join(text.split())
-    assert made.summary.run.limit_each == {"cpus": 0.3}
-    assert made.notes == ()
+    assert limited_run.summary.run.limit_each == {"cpus": 0.3}
+    assert limited_run.notes == ()
 
 
 def test_idle_time_under_a_quota_is_governed_and_all_time_adds_up(on: str, tmp_path: Path) -> None:
-    made = run(on, tmp_path, "cpus=0.2", meters="exact")
-    frames = loadgo.tables(made)
+    limited_run = run(on, tmp_path, "cpus=0.2", meters="exact")
+    frames = loadgo.tables(limited_run)
     time = frames.time.group_by("category").agg(pl.col("time_ns").sum())
     spans = dict(time.rows())
     assert set(spans) == {"user", "idle governed"}
@@ -69,9 +69,9 @@ def test_a_weight_divides_the_processor(on: str, tmp_path: Path) -> None:
 
 
 def test_a_quota_of_a_processor_or_more_is_told_to_hold_nobody(on: str, tmp_path: Path) -> None:
-    made = run(on, tmp_path, "cpus=2")
-    assert any("a quota of 1 processor or more holds nobody back" in note for note in made.notes)
-    assert "The limits held nobody back." in " ".join(made.report("text").split())
+    limited_run = run(on, tmp_path, "cpus=2")
+    assert any("a quota of 1 processor or more holds nobody back" in note for note in limited_run.notes)
+    assert "The limits held nobody back." in " ".join(limited_run.report("text").split())
 
 
 @pytest.mark.parametrize(

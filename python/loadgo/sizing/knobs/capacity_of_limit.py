@@ -63,7 +63,7 @@ def capacity_of_limit(
         meters: The meters: `none`, `cheap`, `cheap,profile` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The length of a trial. By default 30 s; on a machine 10 min of virtual time.
-        trials: The largest number of trials. By default 16.
+        trials: The largest number of trials. By default 16 on a host, and 32 on a machine.
         seed: The first trial's seed. Each further trial has the next seed.
         tariff: Prices of the resources.
         out: The folder that keeps the trials' runs, the result, and the recommended files.

@@ -35,8 +35,8 @@ from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 
 _ALIKE = "Neither does any other limit over what the host has."
 """The part of a warning about the largest value that is about the others which the host cannot reach."""
-DEFAULT_MOST_TRIALS = 16
-"""Largest number of trials by default."""
+DEFAULT_MOST_TRIALS, DEFAULT_MOST_MACHINE_TRIALS = 16, 32
+"""Largest number of trials by default, on a host and on a simulated machine."""
 RESULT_FILE, RECOMMENDED_FOLDER = "capacity-of-limit.json", "recommended"
 """The file of the result, and the folder of the files to put in place, beside the trials."""
 
@@ -111,7 +111,7 @@ def knob_search(
         settings=replace(settings, limit_each=everybody),
         class_limits=by_class,
         trial_s=trial_s,
-        most_trials=most_trials or DEFAULT_MOST_TRIALS,
+        most_trials=most_trials or (DEFAULT_MOST_TRIALS if is_host(on) else DEFAULT_MOST_MACHINE_TRIALS),
         seed=seed,
         tariff=tariff,
         out=out,

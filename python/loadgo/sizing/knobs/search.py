@@ -2,6 +2,8 @@
 
 The first trials are spread evenly over the range, on the scale of ratios. A line through the trials gives the value at
 which the targets are just met (`host_line`, over the logarithm of the value). Further trials lie on both sides of it.
+On a simulated machine trials cost little, and have no effect
+of their own. There the curve shows that it is no line, so the answer is that of a line through trials close to it.
 Limits of memory and processes fail at once: there the range between the two
 values is halved until they are neighbours. A limit may help some users and hinder others, so that the targets may be
 missed at both ends of the range. Then the search is for the largest value that meets them.
@@ -37,6 +39,12 @@ _OCTAVE_STEPS = 1e3
 """Positions on the line are logarithms in thousandths, since a trial has a whole number there."""
 _NEAR_OCTAVES = 1.6
 """Trials within this many doublings of the bracket are on the line: farther away the curve is not straight."""
+CLOSE_OCTAVES = 0.5
+"""On a simulated machine, trials within this many doublings of the crossing are on the line of the answer."""
+_CLOSE_ROUNDS = 3
+"""The line is moved to the trials around its own crossing this many times."""
+FEWEST_CLOSE_TRIALS = 6
+"""The line of the answer has at least this many trials."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +66,14 @@ class KnobStanding:
     """The neighbouring values between which the answer lies; None without a met and a missed one."""
     crossing: LimitCrossing | None
     """The crossing, in values of the limit; None while no line fits."""
+    follows_line: bool = False
+    """Whether the answer is that of a line, however near two values are: single trials near it differ by chance."""
+    is_rough: bool = False
+    """Whether the line is through few or distant trials: it places trials, and is no answer."""
 
     def is_narrow(self, knob: Knob) -> bool:
         """Whether no value lies between the ends of the bracket that would be worth a trial."""
-        if self.bracket is None:
+        if self.bracket is None or self.follows_line:
             return False
         low, high = self.bracket
         return high <= _ADJACENT_RATIO * low or knob.rounded(math.sqrt(low * high)) in self.bracket
@@ -86,7 +98,10 @@ def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> Kn
     bracket = None
     if met and missed:
         bracket = _bracket_above(met, missed) if side == "at most" else _bracket_below(met, missed)
-    crossing = _crossing(trials, goal, side, bracket) if bracket and knob.is_smooth else None
+    if bracket and knob.is_smooth and not goal.live:
+        crossing, is_rough = _close_crossing(trials, goal, side, bracket)
+        return KnobStanding(stands, side, bracket, crossing, follows_line=True, is_rough=is_rough)
+    crossing = _crossing(trials, goal, side, _around(bracket)) if bracket and knob.is_smooth else None
     if bracket and crossing and not bracket[0] <= crossing.users <= bracket[1]:
         crossing = None
     return KnobStanding(stands, side, bracket, crossing)
@@ -109,15 +124,22 @@ def next_value(
         return None
     if standing.crossing is None:
         low, high = standing.bracket
+        if standing.follows_line and high <= low / _BRACKET_FACTORS[0]:
+            return _beside(knob, tried, math.sqrt(low * high))
         between = knob.rounded(math.sqrt(low * high))
         # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
         return between if between not in tried else _between(knob, tried, low, high)
     crossing = standing.crossing
-    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low:
+    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low and not standing.is_rough:
         return None
-    below = sum(value < crossing.users for value in tried if _is_near(value, crossing.users))
-    above = sum(value >= crossing.users for value in tried if _is_near(value, crossing.users))
-    return knob.rounded(crossing.users * _BRACKET_FACTORS[below > above])
+    return _beside(knob, tried, crossing.users, CLOSE_OCTAVES if standing.follows_line else _NEAR_OCTAVES)
+
+
+def _beside(knob: Knob, tried: Sequence[float], crossing: float, octaves: float = CLOSE_OCTAVES) -> float:
+    """A value beside the crossing, on the side of it that has fewer trials within so many doublings."""
+    below = sum(value < crossing for value in tried if _is_near(value, crossing, octaves))
+    above = sum(value >= crossing for value in tried if _is_near(value, crossing, octaves))
+    return knob.rounded(crossing * _BRACKET_FACTORS[below > above])
 
 
 def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> float:
@@ -150,8 +172,35 @@ def _beside_open(knob: Knob, tried: Sequence[float], standing: KnobStanding) -> 
     return max((gap for gap in gaps if gap[1] not in tried), default=(0.0, None))[1]
 
 
-def _is_near(value: float, crossing: float) -> bool:
-    return abs(math.log2(value / crossing)) < _NEAR_OCTAVES
+def _is_near(value: float, crossing: float, octaves: float) -> bool:
+    return abs(math.log2(value / crossing)) < octaves
+
+
+def _around(bracket: tuple[float, float]) -> tuple[float, float]:
+    """The values that are so near to the bracket that a line may have them."""
+    return bracket[0] / 2**_NEAR_OCTAVES, bracket[1] * 2**_NEAR_OCTAVES
+
+
+def _close_crossing(
+    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
+) -> tuple[LimitCrossing | None, bool]:
+    """The crossing by a line through trials close to it, and whether it is rough: by trials around the bracket."""
+    rough = _crossing(trials, goal, side, _around(bracket))
+    if rough is not None and (rough.high < bracket[0] or rough.low > bracket[1]):
+        rough = None
+    centre = math.sqrt(bracket[0] * bracket[1]) if rough is None else min(max(rough.users, bracket[0]), bracket[1])
+    close = None
+    for _ in range(_CLOSE_ROUNDS):
+        ends = centre / 2**CLOSE_OCTAVES, centre * 2**CLOSE_OCTAVES
+        if sum(ends[0] <= each.value <= ends[1] for each in trials) < FEWEST_CLOSE_TRIALS:
+            break
+        close = _crossing(trials, goal, side, ends)
+        if close is None:
+            break
+        centre = min(max(close.users, ends[0]), ends[1])
+    if close is not None:
+        return close, False
+    return (None if rough is None else replace(rough, users=centre)), True
 
 
 def _stands_at(value: float, trials: Sequence[KnobTrial], goal: SearchGoal) -> TargetStanding:
@@ -170,22 +219,19 @@ def _bracket_below(met: Sequence[float], missed: Sequence[float]) -> tuple[float
 
 
 def _crossing(
-    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
+    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, ends: tuple[float, float]
 ) -> LimitCrossing | None:
-    """The first crossing of a target within the bracket, by the line over the logarithm of the value."""
+    """The first crossing of a target, by the line over the logarithm of the value, of trials between these ends."""
     sign = 1 if side == "at most" else -1
-    low, high = bracket
-    near = [
-        each for each in trials if each.trial.valid and low / 2**_NEAR_OCTAVES <= each.value <= high * 2**_NEAR_OCTAVES
-    ]
+    near = [each for each in trials if each.trial.valid and ends[0] <= each.value <= ends[1]]
     placed = [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in near]
     found = [crossing for index in goal.ceilings if (crossing := _crossing_of(goal, index, placed)) is not None]
     if not found:
         return None
     first = min(found, key=lambda crossing: crossing.users)
-    ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
+    found_ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
     value = 2 ** (sign * first.users / _OCTAVE_STEPS)
-    return LimitCrossing(value, min(ends), max(ends), first.slope, first.weight)
+    return LimitCrossing(value, min(found_ends), max(found_ends), first.slope, first.weight)
 
 
 def _crossing_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
