@@ -2,8 +2,8 @@
 
     python bench/bench_capacity_limit.py [SEEDS]
 
-Some users take all the processor time that they can get, and the others edit. For each system, trials of hours give
-the value at which the target is just met: first with values over the whole range, then with values near the crossing.
+Some users take all the processor time that they can get, and the others edit. Trials of an hour give the true value of
+each system: first with values over the whole range, then with values near the crossing.
 A search *covers* if its interval has that value. A search that leaves the value open does not cover.
 """
 

@@ -112,7 +112,7 @@ proptest! {
         let tick = |now: &mut u64, left_ms: &mut i64, runs: bool| {
             *left_ms -= i64::from(runs);
             *now += 1;
-            if (*now + offset_ms) * MS % PERIOD_NS == 0 {
+            if ((*now + offset_ms) * MS).is_multiple_of(PERIOD_NS) {
                 *left_ms = (*left_ms + given_ms).min(given_ms);
             }
         };

@@ -18,7 +18,7 @@ DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
 """Defaults of the shortest and the longest trial on a host."""
 
 
-DEFAULT_MACHINE_TRIAL_S = 600.0
+DEFAULT_MACHINE_TRIAL_S = 1800.0
 """Default length of a trial on a simulated machine, for a search over a limit: virtual time, which costs little."""
 
 

@@ -40,7 +40,9 @@ _OCTAVE_STEPS = 1e3
 _NEAR_OCTAVES = 1.6
 """Trials within this many doublings of the bracket are on the line: farther away the curve is not straight."""
 CLOSE_OCTAVES = 0.5
-"""On a simulated machine, trials within this many doublings of the crossing are on the line of the answer."""
+"""On a simulated machine, at most trials within this many doublings of the crossing are on the line of the answer."""
+_CLOSE_HALF_WIDTHS, _LEAST_CLOSE_OCTAVES = 1.5, 0.08
+"""They are within this many half-widths of its interval, and as many doublings: there the curve is nearly a line."""
 _CLOSE_ROUNDS = 3
 """The line is moved to the trials around its own crossing this many times."""
 FEWEST_CLOSE_TRIALS = 6
@@ -70,6 +72,10 @@ class KnobStanding:
     """Whether the answer is that of a line, however near two values are: single trials near it differ by chance."""
     is_rough: bool = False
     """Whether the line is through few or distant trials: it places trials, and is no answer."""
+    wants_closer: bool = False
+    """Whether the line would be better with trials closer to the crossing."""
+    reach_octaves: float = CLOSE_OCTAVES
+    """The trials of the line are to be within this many doublings of the crossing."""
 
     def is_narrow(self, knob: Knob) -> bool:
         """Whether no value lies between the ends of the bracket that would be worth a trial."""
@@ -99,8 +105,8 @@ def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> Kn
     if met and missed:
         bracket = _bracket_above(met, missed) if side == "at most" else _bracket_below(met, missed)
     if bracket and knob.is_smooth and not goal.live:
-        crossing, is_rough = _close_crossing(trials, goal, side, bracket)
-        return KnobStanding(stands, side, bracket, crossing, follows_line=True, is_rough=is_rough)
+        close = _close_crossing(trials, goal, side, bracket)
+        return replace(close, stands=stands)
     crossing = _crossing(trials, goal, side, _around(bracket)) if bracket and knob.is_smooth else None
     if bracket and crossing and not bracket[0] <= crossing.users <= bracket[1]:
         crossing = None
@@ -130,16 +136,25 @@ def next_value(
         # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
         return between if between not in tried else _between(knob, tried, low, high)
     crossing = standing.crossing
-    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low and not standing.is_rough:
+    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low and not standing.wants_closer:
         return None
-    return _beside(knob, tried, crossing.users, CLOSE_OCTAVES if standing.follows_line else _NEAR_OCTAVES)
+    if not standing.follows_line:
+        return _beside(knob, tried, crossing.users, _NEAR_OCTAVES)
+    step = 2 ** (standing.reach_octaves / 2)
+    return _beside(knob, tried, crossing.users, standing.reach_octaves, (1 / step, step))
 
 
-def _beside(knob: Knob, tried: Sequence[float], crossing: float, octaves: float = CLOSE_OCTAVES) -> float:
+def _beside(
+    knob: Knob,
+    tried: Sequence[float],
+    crossing: float,
+    octaves: float = CLOSE_OCTAVES,
+    factors: tuple[float, float] = _BRACKET_FACTORS,
+) -> float:
     """A value beside the crossing, on the side of it that has fewer trials within so many doublings."""
     below = sum(value < crossing for value in tried if _is_near(value, crossing, octaves))
     above = sum(value >= crossing for value in tried if _is_near(value, crossing, octaves))
-    return knob.rounded(crossing * _BRACKET_FACTORS[below > above])
+    return knob.rounded(crossing * factors[below > above])
 
 
 def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> float:
@@ -183,24 +198,30 @@ def _around(bracket: tuple[float, float]) -> tuple[float, float]:
 
 def _close_crossing(
     trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
-) -> tuple[LimitCrossing | None, bool]:
-    """The crossing by a line through trials close to it, and whether it is rough: by trials around the bracket."""
-    rough = _crossing(trials, goal, side, _around(bracket))
-    if rough is not None and (rough.high < bracket[0] or rough.low > bracket[1]):
-        rough = None
-    centre = math.sqrt(bracket[0] * bracket[1]) if rough is None else min(max(rough.users, bracket[0]), bracket[1])
-    close = None
+) -> KnobStanding:
+    """The crossing by a line through trials close to it, without the standing of single values.
+
+    The reach shrinks with the interval, since the curve is no line. Without enough close trials the crossing is rough.
+    """
+    crossing = _crossing(trials, goal, side, _around(bracket))
+    if crossing is not None and (crossing.high < bracket[0] or crossing.low > bracket[1]):
+        crossing = None
+    middle = math.sqrt(bracket[0] * bracket[1])
+    centre = middle if crossing is None else min(max(crossing.users, bracket[0]), bracket[1])
+    if crossing is not None:
+        crossing = replace(crossing, users=centre)
+    known = KnobStanding({}, side, bracket, crossing, follows_line=True, is_rough=True, wants_closer=True)
     for _ in range(_CLOSE_ROUNDS):
-        ends = centre / 2**CLOSE_OCTAVES, centre * 2**CLOSE_OCTAVES
-        if sum(ends[0] <= each.value <= ends[1] for each in trials) < FEWEST_CLOSE_TRIALS:
-            break
-        close = _crossing(trials, goal, side, ends)
+        ends = centre / 2**known.reach_octaves, centre * 2**known.reach_octaves
+        has_enough = sum(ends[0] <= each.value <= ends[1] for each in trials) >= FEWEST_CLOSE_TRIALS
+        close = _crossing(trials, goal, side, ends) if has_enough else None
         if close is None:
-            break
+            return replace(known, wants_closer=True)
         centre = min(max(close.users, ends[0]), ends[1])
-    if close is not None:
-        return close, False
-    return (None if rough is None else replace(rough, users=centre)), True
+        half_width = math.log2(close.high / close.low) / 2 if close.low > 0 else CLOSE_OCTAVES
+        reach = min(known.reach_octaves, max(_CLOSE_HALF_WIDTHS * half_width, _LEAST_CLOSE_OCTAVES))
+        known = replace(known, crossing=close, is_rough=False, wants_closer=False, reach_octaves=reach)
+    return known
 
 
 def _stands_at(value: float, trials: Sequence[KnobTrial], goal: SearchGoal) -> TargetStanding:
@@ -235,8 +256,11 @@ def _crossing(
 
 
 def _crossing_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
-    """The crossing of the target with this index. On a host, each trial has an effect of its own."""
+    """The crossing of the target with this index. Each trial has an effect of its own.
+
+    On a machine it is that of the periods of the users' quotas: when they begin is drawn once for a trial.
+    """
     target = goal.targets[index]
     if goal.live:
         return host_crossing(target, index, placed)
-    return crossing_of(target, [trial.users for trial in placed], tallies_of(index, placed))
+    return crossing_of(target, [trial.users for trial in placed], tallies_of(index, placed), by_trials=True)
