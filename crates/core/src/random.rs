@@ -20,6 +20,8 @@ pub enum StreamPurpose {
     Machine = 5,
     /// Page faults of a user's command on a simulated machine.
     Misses = 6,
+    /// When the periods of a user's quota begin on a simulated machine.
+    Period = 7,
 }
 
 /// A stream of random numbers. The same seed, user and purpose give the same numbers on every host.

@@ -4,8 +4,10 @@
 //! allow, in the discipline's order. Eligible processes that can run are *ready*, and the discipline chooses among them. A
 //! process that waits for a page stays eligible. When its interaction ends, it is no longer eligible.
 
+pub mod any;
 pub mod ctss;
 pub mod first_come;
+pub mod limited;
 pub mod linux;
 pub mod multics;
 pub mod order;
@@ -76,6 +78,8 @@ pub struct Turn {
 
 /// A scheduling discipline. Times are nanoseconds of the machine's clock, also processor times, whatever the processors' speed.
 pub trait ReadyList {
+    /// Whether users may have quotas. Without them, the engine calls none of the functions about quotas.
+    const HAS_QUOTAS: bool = false;
     /// Adds `pid` to the processes that ask to be eligible.
     fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, now: u64);
     /// The next process to become eligible, of those that ask.
@@ -106,4 +110,27 @@ pub trait ReadyList {
     fn asking(&self) -> usize;
     /// Number of processes that are ready.
     fn waiting(&self) -> usize;
+    /// Charges the quota of `pid`, which ran from `from` to `to`.
+    fn charge(&mut self, _pid: ProcessId, _from: u64, _to: u64) {}
+    /// Counts the switch to `pid`, of `span_ns`, as processor time of its user. No quota is charged for it: a quota that is less
+    /// than a switch would otherwise never let the user work.
+    fn count_switch(&mut self, _pid: ProcessId, _span_ns: u64) {}
+    /// How long the quota lets `pid` run from `now` on without a break.
+    fn allowance_ns(&mut self, _pid: ProcessId, _now: u64) -> u64 {
+        u64::MAX
+    }
+    /// When the quota of `pid`, which has just been throttled, is refilled; None if it was not throttled, or the refill is known.
+    fn take_new_refill(&mut self, _pid: ProcessId) -> Option<u64> {
+        None
+    }
+    /// Refills the quota of `pid`, and says whether that makes the process ready.
+    fn refill(&mut self, _pid: ProcessId, _now: u64) -> bool {
+        false
+    }
+    /// Ends the wish of `pid`, which is about to be forgotten, for a processor.
+    fn rests(&mut self, _pid: ProcessId, _now: u64) {}
+    /// Number of throttled processes. They count as ready.
+    fn throttled(&self) -> u64 {
+        0
+    }
 }

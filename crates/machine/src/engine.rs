@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use clockwork::Clockwork;
 
+use super::disciplines::any::AnyList;
 use super::disciplines::ctss::Ctss;
 use super::disciplines::first_come::FirstCome;
+use super::disciplines::limited::Limited;
 use super::disciplines::linux::Linux;
 use super::disciplines::multics::Multics;
 use super::disciplines::priority::Priority;
 use super::disciplines::round_robin::RoundRobin;
 use super::disciplines::tenex::Tenex;
+use super::limits::UserLimits;
 use super::meters::{MachineMeters, MemoryMeter};
-use super::spec::{Discipline, Machine};
+use super::spec::Machine;
 pub use error::EngineError;
+use loadgo_core::record::LimitCounts;
 use loadgo_core::system::UserId;
 use sink::InteractionSink;
 pub use told::{Advance, CommandResult, EngineEvent, Pages};
@@ -54,7 +58,7 @@ mod users;
 #[derive(Clone, Debug)]
 pub struct Engine(EngineByDiscipline);
 
-/// The engine for each discipline, so that calls of the discipline are static and not virtual.
+/// The engine for each discipline, and for users with limits, so that calls of the discipline are static and not virtual.
 #[derive(Clone, Debug)]
 enum EngineByDiscipline {
     FirstCome(Clockwork<FirstCome>),
@@ -64,6 +68,8 @@ enum EngineByDiscipline {
     Multics(Clockwork<Multics>),
     Tenex(Clockwork<Tenex>),
     Linux(Clockwork<Linux>),
+    /// Any discipline, with limits of each user.
+    Limited(Clockwork<Limited>),
 }
 
 /// Evaluates an expression with the clockwork of any discipline.
@@ -77,6 +83,7 @@ macro_rules! of_each {
             EngineByDiscipline::Multics($clockwork) => $asked,
             EngineByDiscipline::Tenex($clockwork) => $asked,
             EngineByDiscipline::Linux($clockwork) => $asked,
+            EngineByDiscipline::Limited($clockwork) => $asked,
         }
     };
 }
@@ -88,27 +95,26 @@ impl Engine {
     /// The configuration cannot work; the message says what would help.
     pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Engine, EngineError> {
         impossible::refuse(machine)?;
-        Ok(Engine(match machine.processors.discipline {
-            Discipline::FirstCome | Discipline::Sharing => {
-                EngineByDiscipline::FirstCome(Clockwork::new(machine, seed, FirstCome::default()))
-            }
-            Discipline::RoundRobin { quantum_ns, .. } => {
-                EngineByDiscipline::RoundRobin(Clockwork::new(machine, seed, RoundRobin::new(quantum_ns)))
-            }
-            Discipline::Priority { preemptive } => {
-                EngineByDiscipline::Priority(Clockwork::new(machine, seed, Priority::new(preemptive)))
-            }
-            Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
-                EngineByDiscipline::Ctss(Clockwork::new(machine, seed, Ctss::new(quantum_ns, words_per_quantum, levels)))
-            }
-            Discipline::Multics { first_ns, last_ns, most_ns } => {
-                EngineByDiscipline::Multics(Clockwork::new(machine, seed, Multics::new(first_ns, last_ns, most_ns)))
-            }
-            Discipline::Tenex { ref queues, credit_ns } => {
-                EngineByDiscipline::Tenex(Clockwork::new(machine, seed, Tenex::new(queues, credit_ns)))
-            }
-            Discipline::Linux { slice_ns, .. } => EngineByDiscipline::Linux(Clockwork::new(machine, seed, Linux::new(slice_ns))),
+        Ok(Engine(match AnyList::new(&machine.processors.discipline) {
+            AnyList::FirstCome(list) => EngineByDiscipline::FirstCome(Clockwork::new(machine, seed, list)),
+            AnyList::RoundRobin(list) => EngineByDiscipline::RoundRobin(Clockwork::new(machine, seed, list)),
+            AnyList::Priority(list) => EngineByDiscipline::Priority(Clockwork::new(machine, seed, list)),
+            AnyList::Ctss(list) => EngineByDiscipline::Ctss(Clockwork::new(machine, seed, list)),
+            AnyList::Multics(list) => EngineByDiscipline::Multics(Clockwork::new(machine, seed, list)),
+            AnyList::Tenex(list) => EngineByDiscipline::Tenex(Clockwork::new(machine, seed, list)),
+            AnyList::Linux(list) => EngineByDiscipline::Linux(Clockwork::new(machine, seed, list)),
         }))
+    }
+
+    /// The machine without users, each of whom is held to limits.
+    ///
+    /// # Errors
+    /// As for [`Engine::new`], or the machine's discipline does not know these limits.
+    pub fn limited(machine: &Arc<Machine>, seed: u64, limits: UserLimits) -> Result<Engine, EngineError> {
+        impossible::refuse(machine)?;
+        impossible::refuse_limits(machine, &limits)?;
+        let list = Limited::new(AnyList::new(&machine.processors.discipline), limits, seed);
+        Ok(Engine(EngineByDiscipline::Limited(Clockwork::new(machine, seed, list))))
     }
 
     /// The machine with the users of its own load.
@@ -195,6 +201,14 @@ impl Engine {
     /// The holders of memory at the present instant, with the moved pages; `None` if all programs are always in memory.
     pub fn memory(&self) -> Option<MemoryMeter> {
         of_each!(&self.0, clockwork => clockwork.memory())
+    }
+
+    /// The costs of each user's limits up to the present instant; empty for users without limits.
+    pub fn limit_costs(&self) -> Vec<(UserId, LimitCounts)> {
+        match &self.0 {
+            EngineByDiscipline::Limited(clockwork) => clockwork.limit_costs(),
+            _ => Vec::new(),
+        }
     }
 
     /// Runs the machine's own load until the sink has enough. A later call runs on from there.

@@ -14,6 +14,7 @@ pub mod draw;
 pub mod engine;
 pub mod file;
 pub mod frames;
+pub mod limits;
 pub mod meters;
 mod notation;
 pub mod simulate;

@@ -40,7 +40,7 @@ pub enum Category {
     IdleLoading,
     /// Idle: a process could run, and is not eligible.
     IdleNotEligible,
-    /// Idle: a process could run, and its quota is used up. Only hosts have quotas.
+    /// Idle: a process could run, and its quota is used up.
     IdleGoverned,
     /// Idle: a process waits for a page.
     IdlePageWait,

@@ -4,6 +4,7 @@
 //! interrupt gives the command up, and a log-out ends the process at once. The engine's meters are read at the end of each span,
 //! and at the beginning of each phase.
 
+mod limit_costs;
 mod memory;
 mod programs;
 mod sampling;

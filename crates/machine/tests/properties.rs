@@ -1,5 +1,6 @@
 //! On any machine that is not refused, every user is answered, time goes on, and all of it is accounted for.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::models::{SECOND, machine};
@@ -7,6 +8,7 @@ use crate::working_machine::machines;
 use loadgo_machine::devices::{ServerSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::engine::{Engine, EngineEvent};
+use loadgo_machine::limits::{UserLimit, UserLimits};
 use loadgo_machine::meters::{Category, MachineMeters};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population, Replacement, Residence, Store, Supervisor};
 use proptest::prelude::*;
@@ -44,9 +46,20 @@ enum Is {
     GivingUp,
 }
 
+/// The engine of a machine whose users have these limits, and when the last of them has certainly been answered.
+fn with_limits(machine: &Arc<Machine>, limits: Option<&UserLimits>, seed: u64) -> Result<(Engine, u64), TestCaseError> {
+    let engine = match limits {
+        None => Engine::new(machine, seed),
+        Some(limits) => Engine::limited(machine, seed, limits.clone()),
+    };
+    let quotas = limits.is_some_and(|limits| limits.everybody.cpus.is_some_and(|cpus| cpus < 1.0));
+    let patience = if quotas { 3_600_000 * SECOND } else { 3_600 * SECOND };
+    Ok((engine.map_err(|error| TestCaseError::reject(error.to_string()))?, patience))
+}
+
 /// Lets users act on a machine, one action for each byte, and returns its events and meters as text.
-fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
-    let mut engine = Engine::new(machine, seed).map_err(|error| TestCaseError::reject(error.to_string()))?;
+fn drive(machine: &Arc<Machine>, limits: Option<&UserLimits>, seed: u64, deeds: &[u8]) -> Result<String, TestCaseError> {
+    let (mut engine, patience) = with_limits(machine, limits, seed)?;
     let mut users = [Is::Away; USERS];
     let mut story = String::new();
     let mut now = 0;
@@ -94,7 +107,7 @@ fn drive(machine: &Arc<Machine>, seed: u64, deeds: &[u8]) -> Result<String, Test
         }
     }
     for _ in 0..1_000 {
-        let Some(event) = engine.advance(Some(3_600 * SECOND)) else { break };
+        let Some(event) = engine.advance(Some(patience)) else { break };
         hear(event, &mut users, &mut now, &mut story)?;
         pages_are_conserved(&engine, machine)?;
     }
@@ -111,8 +124,33 @@ proptest! {
         machine in machines(), seed in any::<u64>(), deeds in prop::collection::vec(any::<u8>(), 1..120),
     ) {
         let machine = Arc::new(machine);
-        let story = drive(&machine, seed, &deeds)?;
-        prop_assert_eq!(&story, &drive(&machine, seed, &deeds)?, "the same seed, the same bytes");
+        let story = drive(&machine, None, seed, &deeds)?;
+        prop_assert_eq!(&story, &drive(&machine, None, seed, &deeds)?, "the same seed, the same bytes");
+    }
+
+    #[test]
+    fn limits_that_hold_nobody_change_nothing(
+        machine in machines(), seed in any::<u64>(), deeds in prop::collection::vec(any::<u8>(), 1..120),
+    ) {
+        let machine = Arc::new(machine);
+        let story = drive(&machine, None, seed, &deeds)?;
+        prop_assert_eq!(&story, &drive(&machine, Some(&UserLimits::default()), seed, &deeds)?, "nobody has limits");
+        let whole = UserLimits { everybody: UserLimit { cpus: Some(1.0), nice: None }, ..UserLimits::default() };
+        if machine.commands.iter().all(|command| command.nice == 0) {
+            prop_assert_eq!(&story, &drive(&machine, Some(&whole), seed, &deeds)?, "one process has one processor");
+        }
+    }
+
+    #[test]
+    fn under_quotas_every_command_is_answered_and_all_time_accounted_for(
+        machine in machines(), seed in any::<u64>(), cpus in 0.02..1.2f64, own in 0.02..1.2f64,
+        deeds in prop::collection::vec(any::<u8>(), 1..120),
+    ) {
+        let limit = |cpus| UserLimit { cpus: Some(cpus), nice: None };
+        let limits = UserLimits { everybody: limit(cpus), single: BTreeMap::from([(2, limit(own))]) };
+        let machine = Arc::new(machine);
+        let story = drive(&machine, Some(&limits), seed, &deeds)?;
+        prop_assert_eq!(&story, &drive(&machine, Some(&limits), seed, &deeds)?, "the same seed, the same bytes");
     }
 }
 

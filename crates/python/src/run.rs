@@ -178,7 +178,7 @@ fn parse_limit_each<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyD
 }
 
 /// The limits of each user, and of those who have their own; `None` without any.
-fn user_limits(everybody: Option<&str>, single: &[(Vec<u32>, String)]) -> Result<Option<UserLimits>, Refusal> {
+pub fn user_limits(everybody: Option<&str>, single: &[(Vec<u32>, String)]) -> Result<Option<UserLimits>, Refusal> {
     if everybody.is_none() && single.is_empty() {
         return Ok(None);
     }
@@ -190,7 +190,8 @@ fn user_limits(everybody: Option<&str>, single: &[(Vec<u32>, String)]) -> Result
     Ok(Some(limits))
 }
 
-fn refused_argument(refusal: Refusal) -> PyErr {
+/// The error of a wrong argument.
+pub fn refused_argument(refusal: Refusal) -> PyErr {
     errors::bad_argument(refusal.to_string())
 }
 

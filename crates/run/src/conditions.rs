@@ -100,7 +100,8 @@ fn limit_part(request: &Request) -> Option<LimitPart> {
     Some(LimitPart { memory_bytes: limit.memory_bytes, cpus: limit.cpus, swap: limit.swap.map(in_words) })
 }
 
-fn each_part(limits: &UserLimits) -> LimitEachPart {
+/// The section about limits of each user.
+pub(crate) fn each_part(limits: &UserLimits) -> LimitEachPart {
     let mut single: Vec<SingleLimitPart> = Vec::new();
     for (user, limit) in &limits.single {
         match single.iter_mut().find(|part| limits.of(part.users[0]) == limit) {

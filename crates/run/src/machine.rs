@@ -4,6 +4,7 @@
 //! watches the progress and may stop the run.
 
 use crate::clock::Clock;
+use crate::conditions::each_part;
 use crate::driver::{DrivenSystem, DriverArguments, DriverReady};
 use crate::finished::Finished;
 use crate::progress::{CountingRecorder, Decision, Progress};
@@ -16,8 +17,10 @@ use crate::sections::{
 };
 use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
+use loadgo_host::limits::each::{EachLimit, UserLimits};
 use loadgo_host::refusal::Refusal;
-use loadgo_machine::engine::Engine;
+use loadgo_machine::engine::{Engine, EngineError};
+use loadgo_machine::limits;
 use loadgo_machine::spec::{Discipline, Machine, Residence};
 use loadgo_machine::system::{MachineSystem, SampleSink, unknown_commands};
 use loadgo_store::{Folder, RowSender, WhenFull};
@@ -37,6 +40,8 @@ pub struct OnMachine {
     pub text: String,
     /// Settings that replace those of the file, as `key=value`.
     pub set: Vec<String>,
+    /// Limits of each user's processor time and weight. A machine has no others.
+    pub limit_each: Option<UserLimits>,
 }
 
 /// Runs `request`, and calls `decide` ten times a second with the run's progress.
@@ -47,7 +52,7 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     if let Some(unknown) = unknown_commands(&request.spec.script, &request.machine) {
         return Err(Refusal::new(unknown).into());
     }
-    let engine = Engine::new(&request.machine, request.spec.load.seed).map_err(|error| Refusal::new(error.to_string()))?;
+    let engine = engine(request)?;
     let mut run_toml = RunToml::begin(&request.spec, setting(request));
     run_toml.usage(exact());
     run_toml.driver(DriverPart { scheduling: "virtual time".into(), ..DriverPart::default() });
@@ -63,7 +68,33 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
         let refusal = Refusal::new(attempt).with_remedy("make room, or end the run sooner (`until`, `duration`)");
         return Err(RunRefusal::HostTrouble(refusal.about("until").about("duration")).into());
     }
-    Ok(end.finished(Vec::new()))
+    Ok(end.finished(notes(request)))
+}
+
+/// The machine, whose users are held to the limits of the request.
+fn engine(request: &OnMachine) -> Result<Engine, Refusal> {
+    let (machine, seed) = (&request.machine, request.spec.load.seed);
+    let refused = |error: EngineError| Refusal::new(error.to_string());
+    let engine = Engine::new(machine, seed).map_err(refused)?;
+    match &request.limit_each {
+        None => Ok(engine),
+        Some(limits) => Engine::limited(machine, seed, of_machine(limits)).map_err(|error| refused(error).about("limit_each")),
+    }
+}
+
+/// The limits as a machine knows them.
+fn of_machine(limits: &UserLimits) -> limits::UserLimits {
+    let one = |limit: &EachLimit| limits::UserLimit { cpus: limit.cpus, nice: limit.nice };
+    let single = limits.single.iter().map(|(user, limit)| (*user, one(limit))).collect();
+    limits::UserLimits { everybody: one(&limits.everybody), single }
+}
+
+/// Notes about limits that hold nobody back.
+fn notes(request: &OnMachine) -> Vec<String> {
+    let limits = request.limit_each.iter().flat_map(|limits| [&limits.everybody].into_iter().chain(limits.single.values()));
+    let never_binds = limits.filter_map(|limit| limit.cpus).any(|cpus| cpus >= 1.0);
+    let note = "a quota of 1 processor or more holds nobody back: a user of a simulated machine is one process";
+    never_binds.then(|| note.to_owned()).into_iter().collect()
 }
 
 /// Drives the users on the machine. Returns whether the run was stopped because nothing more could be recorded.
@@ -131,7 +162,7 @@ fn setting(request: &OnMachine) -> Setting {
         system: SystemPart::Machine(part),
         conditions: ConditionsPart::Machine(MachineConditions { virtual_s: None, computed_s: None }),
         limit: None,
-        limit_each: None,
+        limit_each: request.limit_each.as_ref().map(each_part),
     }
 }
 

@@ -92,7 +92,8 @@ def capacity(
         typer.Option(
             metavar="LIMIT=LOW:HIGH",
             help="Search a limit instead of the number of users: limit-each.cpus=0.25:8, limit-each.CLASS.memory="
-            "64M:4G, limit.cpus=1:8. Leave out --max-users, --within, --longest, --draws, --workers, --set and --sudo.",
+            "64M:4G, limit.cpus=1:8; on a simulated machine limit-each.cpus alone. Leave out --max-users, --within, "
+            "--longest, --draws, --workers and --sudo.",
         ),
     ] = None,
     users: Annotated[
@@ -109,7 +110,7 @@ def capacity(
     trials: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine, 16 with --vary."
+            min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine; with --vary 16 and 32."
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The first trial's seed; each further trial has the next seed.")] = 1,
@@ -135,7 +136,7 @@ def capacity(
         page = page_output(format, output, "capacity.html")
         if vary is not None:
             asked = {"max_users": max_users, "within": within, "longest": longest, "draws": draws, "workers": workers}
-            check_varied({**asked, "set": set, "sudo": sudo or None})
+            check_varied({**asked, "sudo": sudo or None})
             choices: dict[str, Any] = {
                 "users": users,
                 "mix": mix,
@@ -145,7 +146,7 @@ def capacity(
                 "meters": meters,
             }
             choices |= {"shortest": shortest, "trials": trials, "seed": seed, "tariff": tariff, "out": out}
-            choices |= {"limit_each": limit_each or (), "target": target, "vary": vary, "on": on}
+            choices |= {"limit_each": limit_each or (), "target": target, "vary": vary, "on": on, "set": set or ()}
             _print_limit(script, choices, page, quiet=quiet)
         if users is not None:
             raise BadArgument("`users` is for a search over a limit: `vary`").about("users", "vary")

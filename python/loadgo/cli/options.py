@@ -126,7 +126,10 @@ TypingOption = Annotated[str | None, typer.Option(help="Typing rate instead of t
 LimitOption = Annotated[str | None, typer.Option(help="Limits of all users together: see loadgo run.")]
 LimitEachOption = Annotated[
     str | None,
-    typer.Option(help="Limits of each user: cpus=2,memory=1G,pids=200; also swap=0, nice=5 and io=20M."),
+    typer.Option(
+        help="Limits of each user: cpus=2,memory=1G,pids=200; also swap=0, nice=5 and io=20M. A simulated machine has "
+        "cpus and nice."
+    ),
 ]
 MetersOption = Annotated[
     Literal["none", "cheap", "cheap,profile", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")

@@ -1,4 +1,4 @@
-"""Costs of the users' own limits in a run, from the kernel's counts of their control groups."""
+"""Costs of the users' own limits in a run, as the kernel of a host counts them, or a simulated machine."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Load:
 
 @dataclass(frozen=True)
 class EachLimits:
-    """Limits on each user of this host; None means no limit. Limits need root."""
+    """Limits on each user; None means no limit. A host needs root for them; a simulated machine has cpus and nice."""
 
     cpus: float | None = None
     """Processors, such as 0.5."""

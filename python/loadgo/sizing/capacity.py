@@ -96,8 +96,8 @@ def capacity(
         typing: The typing rate instead of the script's, in characters a second or as a text such as `12 chars/s`.
         set: Values of the machine file, as `KEY=VALUE`.
         limit: Limits of all users of a host together, such as `memory=256M,cpus=1`.
-        limit_each: Limits of each user of this host, such as `cpus=2,pids=200`. In a mix, `CLASS:cpus=0.5` replaces
-            them for the users of one class.
+        limit_each: Limits of each user, such as `cpus=2,pids=200`; on a simulated machine `cpus` and `nice` alone. In
+            a mix, `CLASS:cpus=0.5` replaces them for the users of one class.
         meters: The meters of a host: `none`, `cheap`, `cheap,profile` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on

@@ -25,8 +25,8 @@ from loadgo.sizing.curve import MixClass
 
 MOST_PASS_LINES = 900_000
 """Most lines of a pass, below the parser's limit: a class repeats its script as often as this limit permits."""
-CLASS_SEEDS_TRIED = 10
-"""Number of seeds of which a trial uses the one whose classes are nearest to their weights."""
+CLASS_SEEDS_TRIED = 40
+"""Most seeds of which a trial uses the one whose classes are nearest to their weights."""
 
 _SESSION_DEFAULTS = {"login": "sh", "logout": "exit", "typing": None}
 """Keys of a session with their defaults. All scripts must have the same values."""
@@ -83,18 +83,24 @@ def script_or_mix_of(
 
 
 def nearest_seed(mix: UserMix, users: int, seed: int) -> tuple[int, tuple[str, ...]]:
-    """The seed whose classes are nearest to their weights, of those that belong to `seed`, and each user's class."""
-    seeds = range(CLASS_SEEDS_TRIED * seed, CLASS_SEEDS_TRIED * (seed + 1))
-    classes_by_seed = {candidate: _drawn_classes(mix, _power_of_two(users), candidate)[:users] for candidate in seeds}
+    """The seed whose classes are nearest to their weights, of those that belong to `seed`, and each user's class.
+
+    The first one is taken whose numbers of users differ from the weights by less than a user.
+    """
     all_weights = sum(mix_class.weight for mix_class in mix.classes)
-
-    def distance(candidate: int) -> float:
-        counts = [classes_by_seed[candidate].count(mix_class.name) for mix_class in mix.classes]
-        shares = [users * mix_class.weight / all_weights for mix_class in mix.classes]
-        return sum((count - share) ** 2 / share for count, share in zip(counts, shares, strict=True))
-
-    best = min(seeds, key=distance)
-    return best, classes_by_seed[best]
+    shares = [users * mix_class.weight / all_weights for mix_class in mix.classes]
+    nearest: tuple[float, int, tuple[str, ...]] | None = None
+    for candidate in range(CLASS_SEEDS_TRIED * seed, CLASS_SEEDS_TRIED * (seed + 1)):
+        classes = _drawn_classes(mix, _power_of_two(users), candidate)[:users]
+        counts = [classes.count(mix_class.name) for mix_class in mix.classes]
+        differences = [count - share for count, share in zip(counts, shares, strict=True)]
+        distance = sum(off**2 / share for off, share in zip(differences, shares, strict=True))
+        if nearest is None or distance < nearest[0]:
+            nearest = distance, candidate, classes
+        if all(abs(off) < 1 for off in differences):
+            return candidate, classes
+    assert nearest is not None
+    return nearest[1:]
 
 
 def _parse_part(text: str) -> tuple[bundled.Source, int]:

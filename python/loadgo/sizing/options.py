@@ -10,11 +10,16 @@ from pathlib import Path
 from loadgo.distribution.choice import DEFAULT_CHOICE, WorkerChoice
 from loadgo.errors import BadArgument
 from loadgo.notation.quantities import span_s
+from loadgo.running.prepared import is_host
 from loadgo.sizing.search.rounds import TrialLengths
 from loadgo.sizing.site import TrialSite
 
 DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S = 30.0, 300.0
 """Defaults of the shortest and the longest trial on a host."""
+
+
+DEFAULT_MACHINE_TRIAL_S = 1800.0
+"""Default length of a trial on a simulated machine, for a search over a limit: virtual time, which costs little."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,13 @@ def trial_lengths(options: SearchOptions, site: TrialSite) -> TrialLengths:
 def trial_lengths_on_host(options: SearchOptions) -> TrialLengths:
     """The shortest and the longest trial on a host. Options that contradict raise `ValueError`."""
     return _trial_lengths(options, DEFAULT_SHORTEST_TRIAL_S, DEFAULT_LONGEST_TRIAL_S)
+
+
+def knob_trial_s(options: SearchOptions, on: str) -> float:
+    """The length of each trial of a search over a limit on the system `on`. A mistake raises `ValueError`."""
+    if is_host(on) or options.shortest is not None:
+        return trial_lengths_on_host(options).shortest_s
+    return DEFAULT_MACHINE_TRIAL_S
 
 
 def _trial_lengths(options: SearchOptions, shortest: float, longest: float) -> TrialLengths:

@@ -146,7 +146,7 @@ def test_a_first_trial_that_drifts_is_repeated_with_twice_the_length() -> None:
 
 
 def test_seeds_of_a_mix_stay_in_range(tmp_path: Path) -> None:
-    """A trial with classes tries ten seeds for each."""
+    """A trial with classes tries up to 40 seeds for each."""
     for name in ("a", "b"):
         (tmp_path / f"{name}.toml").write_text('think = "fixed(3s)"\nlines = ["ls"]\n')
     mix = f"{tmp_path}/a.toml=1,{tmp_path}/b.toml=2"

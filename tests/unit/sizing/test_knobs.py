@@ -1,7 +1,9 @@
 """The search over a limit: its notation, its trials, its answer, and the files that it recommends."""
 
 import json
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,16 @@ from loadgo.sizing.knobs.charts import knob_axis, knob_charts
 from loadgo.sizing.knobs.find import knob_search
 from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import ACCOUNT_TASKS
-from loadgo.sizing.knobs.search import KnobStanding, KnobTrial, first_values, next_value, standing_of
+from loadgo.sizing.knobs.search import (
+    CLOSE_OCTAVES,
+    FEWEST_CLOSE_TRIALS,
+    NARROW_RATIO,
+    KnobStanding,
+    KnobTrial,
+    first_values,
+    next_value,
+    standing_of,
+)
 from loadgo.sizing.knobs.trust import knob_trust
 from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
@@ -195,12 +206,56 @@ def test_what_cannot_be_searched_is_refused_before_anybody_logs_in(changes: dict
         search_of(**changes)
 
 
-def test_simulated_machines_are_refused_in_words() -> None:
-    with pytest.raises(BadArgument, match="has no groups of users"):
+def test_on_a_machine_a_curved_curve_is_followed_near_its_crossing_and_the_interval_covers() -> None:
+    """Far below the crossing the curve is flat, and far above it steep: one line through all is off by a quarter."""
+
+    def slow_at(value: float) -> float:
+        octaves = math.log2(value / 1.9)
+        return 1 / (1 + math.exp(math.log(9) - 1.5 * octaves - 0.6 * octaves * abs(octaves)))
+
+    goal = replace(GOAL, live=False, most_trials=32)
+    covered, searches = 0, 40
+    for seed in range(searches):
+        trials: list[KnobTrial] = []
+        value: float | None = first_values(KNOB)[0]
+        while value is not None and len(trials) < goal.most_trials:
+            trials.append(KnobTrial(value, made_trial(60, 1500, slow_at(value), 1000 * seed + len(trials))))
+            value = next_value(KNOB, trials, standing_of(KNOB, trials, goal))
+        standing = standing_of(KNOB, trials, goal)
+        answer = answer_of(KNOB, standing, goal.targets, len(trials), stopped=False)
+        assert (answer.end, standing.side, standing.is_rough) == ("found", "at most", False)
+        assert answer.interval is not None
+        assert answer.interval[1] <= NARROW_RATIO * answer.interval[0]
+        assert "by the line through the trials near it" in answer.words
+        near = [each for each in trials if abs(math.log2(each.value / 1.9)) < CLOSE_OCTAVES]
+        assert len(near) >= FEWEST_CLOSE_TRIALS
+        covered += answer.interval[0] <= 1.9 <= answer.interval[1]
+    assert covered >= 36, f"{covered} of {searches}"
+
+
+def test_two_values_that_differ_by_chance_do_not_end_a_search_on_a_machine() -> None:
+    goal = replace(GOAL, live=False)
+    trials = [KnobTrial(value, made_trial(60, 400, slow, 7)) for value, slow in ((0.326, 0.01), (0.334, 0.5))]
+    standing = standing_of(KNOB, trials, goal)
+    assert standing.bracket == (0.326, 0.334)
+    assert not standing.is_narrow(KNOB)
+    assert standing_of(KNOB, trials, GOAL).is_narrow(KNOB), "on a host they do"
+
+
+@pytest.mark.parametrize(
+    ("vary", "on", "said"),
+    [
+        ("limit-each.memory=64M:1G", "ctss", "is for a host: on a machine, limit-each.cpus"),
+        ("limit.cpus=1:8", "ctss", "is for a host: on a machine, limit-each.cpus"),
+        ("limit-each.cpus=0.25:8", "ssh://login1", "for this host and for machines"),
+    ],
+)
+def test_what_a_system_does_not_have_is_refused_in_words(vary: str, on: str, said: str) -> None:
+    with pytest.raises(BadArgument, match=said):
         knob_search(
             "light",
-            "ctss",
-            "limit-each.cpus=0.25:8",
+            on,
+            vary,
             users=5,
             limit_each=[],
             targets="p90 < 1s",

@@ -36,3 +36,36 @@ pub struct LimitCounts {
     /// How often a new process was refused.
     pub pids_refusals: Option<u64>,
 }
+
+impl LimitCounts {
+    /// The counts since `before`, but for the peak of memory, which is that of now.
+    pub fn since(&self, before: &LimitCounts) -> LimitCounts {
+        let added =
+            |count: fn(&LimitCounts) -> Option<u64>| count(self).map(|value| value.saturating_sub(count(before).unwrap_or(0)));
+        LimitCounts {
+            cpu_ns: added(|counts| counts.cpu_ns),
+            periods: added(|counts| counts.periods),
+            throttled_periods: added(|counts| counts.throttled_periods),
+            throttled_ns: added(|counts| counts.throttled_ns),
+            memory_refusals: added(|counts| counts.memory_refusals),
+            memory_kills: added(|counts| counts.memory_kills),
+            memory_peak_bytes: self.memory_peak_bytes,
+            pids_refusals: added(|counts| counts.pids_refusals),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_span_are_differences_the_peak_is_as_it_is_and_what_is_not_counted_stays_unknown() {
+        let before =
+            LimitCounts { cpu_ns: Some(5), throttled_ns: Some(7), memory_peak_bytes: Some(90), ..LimitCounts::default() };
+        let now = LimitCounts { cpu_ns: Some(25), throttled_ns: Some(7), ..before };
+        let counts = now.since(&before);
+        assert_eq!((counts.cpu_ns, counts.throttled_ns), (Some(20), Some(0)));
+        assert_eq!((counts.memory_peak_bytes, counts.pids_refusals), (Some(90), None));
+    }
+}

@@ -107,9 +107,10 @@ impl<L: ReadyList> Clockwork<L> {
     /// Checks whether the idle processors still idle for the same causes.
     #[inline]
     pub fn update_idle_causes(&mut self) {
-        let (processes, asking) = (&self.execution.processes, &self.eligibility.asking);
+        let (processes, asking, list) = (&self.execution.processes, &self.eligibility.asking, &self.scheduler.list);
         let waiting = || WaitingCounts {
             asking: asking.now(),
+            throttled: list.throttled(),
             for_pages: u64::from(processes.page_waiting),
             for_disks: u64::from(processes.disk_waiting),
         };

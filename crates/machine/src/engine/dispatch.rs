@@ -56,10 +56,12 @@ impl<L: ReadyList> Clockwork<L> {
             }
             ProcessorActivity::Step => {
                 processor.charge_turn(span_ns);
+                self.charge_quota(pid, span_ns);
                 self.execution.on_step_done(pid, span_ns);
             }
             ProcessorActivity::Getwork => {
                 processor.getwork_ns = 0;
+                self.scheduler.list.count_switch(pid, span_ns);
                 self.execution.charge_system(pid, span_ns);
             }
             ProcessorActivity::Interrupt => self.execution.tallies.faults[FaultKind::Interrupt as usize].add(span_ns, 0),
@@ -105,13 +107,13 @@ impl<L: ReadyList> Clockwork<L> {
                 }
                 NextStep::Works => {}
             }
-            let processor = &self.processors[p];
-            let why = if processor.preempted {
+            let allowed_ns = self.allowed_ns(p, pid);
+            let why = if self.processors[p].preempted {
                 LeaveCause::Preempted
-            } else if processor.slice_ns == 0 && self.execution.processes[pid].left_ns > 0 {
+            } else if allowed_ns == 0 && self.execution.processes[pid].left_ns > 0 {
                 LeaveCause::TurnOver
             } else {
-                self.begin_work(p, pid);
+                self.begin_work(p, pid, allowed_ns);
                 return Aftermath::Nothing;
             };
             let aftermath = self.end_turn(p, why);
@@ -128,12 +130,26 @@ impl<L: ReadyList> Clockwork<L> {
     }
 
     #[inline(always)]
-    fn begin_work(&mut self, p: usize, pid: ProcessId) {
+    fn begin_work(&mut self, p: usize, pid: ProcessId, allowed_ns: u64) {
         let planned_ns = self.execution.work_to_goal(pid);
-        let processor = &mut self.processors[p];
-        processor.cut = processor.slice_ns < planned_ns;
-        let length_ns = planned_ns.min(processor.slice_ns);
+        self.processors[p].cut = allowed_ns < planned_ns;
+        let length_ns = planned_ns.min(allowed_ns);
         self.begin_segment(p, ProcessorActivity::Work, Category::User, length_ns);
+    }
+
+    /// How long the turn of processor `p`, and the quota of its process, let it work on.
+    #[inline(always)]
+    fn allowed_ns(&mut self, p: usize, pid: ProcessId) -> u64 {
+        let slice_ns = self.processors[p].slice_ns;
+        if L::HAS_QUOTAS { slice_ns.min(self.scheduler.list.allowance_ns(pid, self.events.now)) } else { slice_ns }
+    }
+
+    /// Charges the quota of `pid` for having run for `span_ns` until now.
+    #[inline(always)]
+    pub fn charge_quota(&mut self, pid: ProcessId, span_ns: u64) {
+        if L::HAS_QUOTAS {
+            self.scheduler.list.charge(pid, self.events.now - span_ns, self.events.now);
+        }
     }
 
     /// Gives processor `p`, which has no process, to the process that runs next.
@@ -193,6 +209,11 @@ impl<L: ReadyList> Clockwork<L> {
     pub fn enqueue(&mut self, pid: ProcessId, why: ReadyCause) {
         self.set_state(pid, ProcessState::Ready);
         self.scheduler.enqueue(pid, why, self.events.now);
+        if L::HAS_QUOTAS
+            && let Some(at) = self.scheduler.list.take_new_refill(pid)
+        {
+            self.events.schedule_refill(pid, at);
+        }
     }
 
     /// Takes processor `p` from its process. None if the process keeps it until the end of the current step.
@@ -215,6 +236,7 @@ impl<L: ReadyList> Clockwork<L> {
     #[inline]
     fn charge_work(&mut self, p: usize, pid: ProcessId, span_ns: u64) {
         self.processors[p].charge_turn(span_ns);
+        self.charge_quota(pid, span_ns);
         self.execution.charge_work(pid, span_ns, self.events.now);
     }
 

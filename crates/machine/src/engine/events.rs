@@ -25,6 +25,7 @@ enum EventKind {
     ThinkEnd,
     Arrival,
     LimitCheck,
+    Refill,
     ServiceEnd,
 }
 
@@ -41,6 +42,8 @@ pub(super) enum CalendarEvent {
     Arrival(usize),
     /// The control of the multiprogramming limit checks its device.
     LimitCheck,
+    /// The quota of a throttled process is refilled.
+    Refill(ProcessId),
     /// A store's server has finished a service.
     ServiceEnd {
         /// The store's number.
@@ -95,6 +98,8 @@ impl EventQueue {
             CalendarEvent::ThinkEnd(entity)
         } else if kind == EventKind::Arrival as u32 {
             CalendarEvent::Arrival(entity as usize)
+        } else if kind == EventKind::Refill as u32 {
+            CalendarEvent::Refill(entity)
         } else {
             CalendarEvent::LimitCheck
         })
@@ -137,6 +142,11 @@ impl EventQueue {
     /// Schedules the next check of the multiprogramming limit.
     pub fn schedule_limit_check(&mut self, period_ns: u64) {
         self.schedule(period_ns, EventKind::LimitCheck, 0);
+    }
+
+    /// Schedules the refill of the quota of `pid` at the instant `at`.
+    pub fn schedule_refill(&mut self, pid: ProcessId, at: u64) {
+        self.calendar.enter_soon(at, (EventKind::Refill as u32) << ENTITY_BITS | pid);
     }
 
     /// Schedules the end of a service at the instant `at`.

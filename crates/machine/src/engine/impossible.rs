@@ -7,6 +7,7 @@ use crate::spec::{
 use super::error::EngineError;
 use super::events::{MOST_PROCESSORS, MOST_STORES};
 use crate::draw::is_positive;
+use crate::limits::UserLimits;
 use soundness::check_store;
 
 mod asked;
@@ -36,6 +37,28 @@ pub fn refuse(machine: &Machine) -> Result<(), EngineError> {
     table(&machine.supervisor)?;
     machine.commands.iter().try_for_each(|command| asked::command(machine, command))?;
     machine.load.iter().try_for_each(|class| asked::load(machine, class))
+}
+
+/// Checks whether the machine's discipline can hold users to these limits.
+///
+/// # Errors
+/// The first limit that it cannot hold, with what would help.
+pub fn refuse_limits(machine: &Machine, limits: &UserLimits) -> Result<(), EngineError> {
+    let discipline = &machine.processors.discipline;
+    if limits.all().any(|limit| limit.nice.is_some()) && !matches!(discipline, Discipline::Linux { .. }) {
+        return Err(EngineError::impossible(
+            "`nice` of a user is a weight, which the machine's discipline does not have: leave `nice` out, or set \
+             processors.discipline=linux and processors.slice=3ms",
+        ));
+    }
+    if limits.all().any(|limit| limit.cpus.is_some()) && *discipline == Discipline::Sharing {
+        return Err(EngineError::impossible(
+            "the discipline `sharing` runs all processes at once, so that no turn ends when a quota is used up: set \
+             processors.discipline=round-robin and processors.quantum=1ms, which is near it",
+        ));
+    }
+    let wrong = limits.all().filter_map(|limit| limit.cpus).find(|cpus| !is_positive(*cpus));
+    wrong.map_or(Ok(()), |cpus| Err(EngineError::impossible(format!("a quota of {cpus} processors lets nobody run"))))
 }
 
 fn processors(machine: &Machine) -> Result<(), EngineError> {

@@ -10,6 +10,8 @@ use crate::meters::Category;
 pub(super) struct WaitingCounts {
     /// Processes that are not eligible and ask to be.
     pub asking: u64,
+    /// Processes whose quota is used up.
+    pub throttled: u64,
     /// Processes that wait for a page.
     pub for_pages: u64,
     /// Processes that wait for another device.
@@ -22,8 +24,8 @@ pub(super) struct ProcessorSet {
     processors: Vec<Processor>,
     /// Idle processors; the last one is the next to be used.
     idle: Vec<u16>,
-    /// The positions in `idle` up to which each cause reaches: not eligible, page wait, disk wait.
-    idle_causes: [u64; 3],
+    /// The positions in `idle` up to which each cause reaches: not eligible, governed, page wait, disk wait.
+    idle_causes: [u64; 4],
     /// The processor that was given the last interrupt.
     last_interrupted: usize,
 }
@@ -34,7 +36,7 @@ impl ProcessorSet {
         ProcessorSet {
             processors: vec![Processor::new(); count],
             idle: (0..count as u16).rev().collect(),
-            idle_causes: [0; 3],
+            idle_causes: [0; 4],
             last_interrupted: 0,
         }
     }
@@ -97,8 +99,8 @@ impl ProcessorSet {
 
     /// Checks whether idle processors still idle for the same causes, and begins a new span for those that do not.
     ///
-    /// Each idle processor has one cause. As many are *not eligible* as processes ask. As many of the next wait for a page or a disk
-    /// as processes do. The others have no process to run. This is the order of the Multics idle process, which asks itself when it
+    /// Each idle processor has one cause. As many are *not eligible* as processes ask. As many of the next
+    /// are throttled, wait for a page or wait for a disk as processes do. The others have no process to run. This is the order of the Multics idle process, which asks itself when it
     /// is dispatched. A processor whose program is being brought in has none of these causes.
     #[inline]
     pub fn update_idle_causes(&mut self, waiting: impl FnOnce() -> WaitingCounts, now: u64) {
@@ -107,9 +109,10 @@ impl ProcessorSet {
         }
         let idle = self.idle.len() as u64;
         let waiting = waiting();
-        let for_pages = waiting.asking + waiting.for_pages;
+        let throttled = waiting.asking + waiting.throttled;
+        let for_pages = throttled + waiting.for_pages;
         let for_disks = for_pages + waiting.for_disks;
-        let causes = [waiting.asking.min(idle), for_pages.min(idle), for_disks.min(idle)];
+        let causes = [waiting.asking, throttled, for_pages, for_disks].map(|reach| reach.min(idle));
         if causes != self.idle_causes {
             self.change_idle_causes(causes, now);
         }
@@ -117,7 +120,7 @@ impl ProcessorSet {
 
     /// Begins new spans for the processors whose cause has changed.
     #[inline]
-    fn change_idle_causes(&mut self, causes: [u64; 3], now: u64) {
+    fn change_idle_causes(&mut self, causes: [u64; 4], now: u64) {
         let before = std::mem::replace(&mut self.idle_causes, causes);
         for (old, new) in before.into_iter().zip(causes) {
             let end = old.max(new).min(self.idle.len() as u64);
@@ -135,9 +138,11 @@ impl ProcessorSet {
     /// The cause for which the processor at this position of `idle` idles.
     #[inline]
     fn idle_cause(&self, position: u64) -> Category {
-        let [not_eligible, for_pages, for_disks] = self.idle_causes;
+        let [not_eligible, governed, for_pages, for_disks] = self.idle_causes;
         if position < not_eligible {
             Category::IdleNotEligible
+        } else if position < governed {
+            Category::IdleGoverned
         } else if position < for_pages {
             Category::IdlePageWait
         } else if position < for_disks {

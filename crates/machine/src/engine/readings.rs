@@ -3,11 +3,15 @@
 use super::clockwork::Clockwork;
 use super::paging::PagingState;
 use super::process::ProcessState;
+use super::processor::ProcessorActivity;
 use super::told::Pages;
 use crate::core_memory::CoreMemory;
+use crate::disciplines::limited::Limited;
 use crate::disciplines::{ProcessId, ReadyList};
 use crate::meters::{DeviceMeter, HolderMeter, MachineMeters, MemoryMeter, WORD_BYTES};
 use crate::spec::{Paging, Residence, Swapping};
+use loadgo_core::record::LimitCounts;
+use loadgo_core::system::UserId;
 
 impl<L: ReadyList> Clockwork<L> {
     /// The holders of the page frames.
@@ -105,5 +109,20 @@ impl<L: ReadyList> Clockwork<L> {
             interactions: self.interactions,
             events: self.model_events,
         }
+    }
+}
+
+impl Clockwork<Limited> {
+    /// The costs of each user's limits, with those of the work that is being done.
+    pub fn limit_costs(&self) -> Vec<(UserId, LimitCounts)> {
+        let now = self.events.now;
+        let mut costs: Vec<_> = self.scheduler.list.costs(now).collect();
+        for processor in self.processors.all() {
+            let works = matches!(processor.doing, ProcessorActivity::Work | ProcessorActivity::Step | ProcessorActivity::Getwork);
+            if let Some((_, counts)) = costs.get_mut(processor.pid as usize).filter(|_| works) {
+                counts.cpu_ns = counts.cpu_ns.map(|cpu_ns| cpu_ns + now - processor.since);
+            }
+        }
+        costs
     }
 }

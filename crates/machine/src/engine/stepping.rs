@@ -27,6 +27,7 @@ impl<L: ReadyList> Clockwork<L> {
                 CalendarEvent::ThinkEnd(pid) => self.on_think_end(pid),
                 CalendarEvent::Arrival(class) => self.on_arrival(class),
                 CalendarEvent::LimitCheck => self.on_limit_check(),
+                CalendarEvent::Refill(pid) => self.on_refill(pid),
                 CalendarEvent::Cancelled => {}
             }
         }

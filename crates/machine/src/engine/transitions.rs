@@ -23,6 +23,16 @@ impl<L: ReadyList> Clockwork<L> {
         self.finish_tasks();
     }
 
+    /// Handles the refill of the quota of `pid`.
+    pub fn on_refill(&mut self, pid: ProcessId) {
+        if self.scheduler.list.refill(pid, self.events.now)
+            && let Some((p, aftermath)) = self.run_for(pid)
+        {
+            self.follow(p, aftermath);
+        }
+        self.finish_tasks();
+    }
+
     /// Handles the end of a share of the processors, if that is the next event and comes at `until` or before.
     #[inline(never)]
     pub fn on_share_end(&mut self, until: u64) -> bool {

@@ -131,6 +131,11 @@ impl<L: ReadyList> Clockwork<L> {
         let (state, now) = (self.execution.processes[pid].state, self.events.now);
         match state {
             ProcessState::Absent | ProcessState::Thinking => return false,
+            ProcessState::Running | ProcessState::Loading => {}
+            _ => self.scheduler.list.rests(pid, now),
+        }
+        match state {
+            ProcessState::Absent | ProcessState::Thinking => return false,
             ProcessState::Asking => {
                 self.scheduler.list.forget(pid);
                 self.eligibility.asking.fall(now);
@@ -172,6 +177,10 @@ impl<L: ReadyList> Clockwork<L> {
             ProcessorActivity::Step | ProcessorActivity::Getwork => {
                 self.events.cancel_segment_end(p);
                 let span_ns = self.processors[p].close(self.events.now);
+                match doing {
+                    ProcessorActivity::Step => self.charge_quota(pid, span_ns),
+                    _ => self.scheduler.list.count_switch(pid, span_ns),
+                }
                 self.execution.processes[pid].errand().cpu_system_ns += span_ns;
             }
             ProcessorActivity::Loading => self.give_up_loading(pid),

@@ -6,6 +6,7 @@
 use super::super::engine::Engine;
 use super::super::meters::{Category, EventTally, FaultKind, MachineMeters, Primitive};
 use super::super::spec::Machine;
+use super::limit_costs::LimitCostReporter;
 use super::memory::MemoryReporter;
 pub(super) use super::span::{SampledSpan, SpanEnd};
 use loadgo_core::record::{FaultRow, MeterRows, PrimitiveRow, ProcessRow, QueueRow, SegmentRow, TimeRow};
@@ -26,6 +27,7 @@ pub(super) struct SpanSampler {
     stores: Vec<Arc<str>>,
     processors: Arc<str>,
     memory: MemoryReporter,
+    limits: LimitCostReporter,
     period_ns: u64,
     left: u32,
     due: u64,
@@ -38,6 +40,7 @@ impl SpanSampler {
         SpanSampler {
             last_histogram: now.clone(),
             due: now.at + SECOND_NS,
+            limits: LimitCostReporter::begin(Instant(now.at)),
             before: now,
             commands: machine.commands.iter().map(|command| command.name.as_str().into()).collect(),
             memory: MemoryReporter::new(&stores),
@@ -67,6 +70,7 @@ impl SpanSampler {
         if let Some(memory) = engine.memory() {
             self.memory.rows(&memory, span, end, &mut sample.memory);
         }
+        self.limits.rows(&engine.limit_costs(), span, end, &mut sample.user_limits);
         self.left -= 1;
         if self.left == 0 || end == SpanEnd::Cut {
             self.histograms(&now, &mut sample);

@@ -32,7 +32,7 @@ def answer_of(
     """The answer from what the trials say."""
     if standing.bracket is not None and standing.is_narrow(knob):
         answer = _neighbours(knob, standing, standing.bracket, _targets_in_words(targets))
-    elif standing.crossing is not None:
+    elif standing.crossing is not None and not standing.is_rough:
         answer = _crossed(knob, standing, standing.crossing, _targets_in_words(targets))
     elif standing.bracket is not None:
         answer = _bracketed(knob, standing, standing.bracket, _targets_in_words(targets))
@@ -46,10 +46,14 @@ def _crossed(knob: Knob, standing: KnobStanding, crossing: LimitCrossing, target
     value = min(max(crossing.users, interval[0]), interval[1])
     shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)}, with 95 % confidence)"
     words = (
-        f"Probably {standing.side} {shown} keep {targets}, by the line through all trials."
+        f"Probably {standing.side} {shown} keep {targets}, by the line through {_line_trials(standing)}."
         f"{_sure_in_words(knob, standing)}{_other_end(knob, standing)}"
     )
     return KnobAnswer("found", value, interval, words)
+
+
+def _line_trials(standing: KnobStanding) -> str:
+    return "the trials near it" if standing.follows_line else "all trials"
 
 
 def _sure_in_words(knob: Knob, standing: KnobStanding) -> str:
@@ -155,7 +159,7 @@ def taken_in_words(knob: Knob, answer: KnobAnswer, standing: KnobStanding) -> st
 
 def _is_tried(knob: Knob, standing: KnobStanding) -> bool:
     """Whether the answer is a value that was tried, and no crossing of a line through the trials."""
-    return standing.crossing is None or standing.is_narrow(knob)
+    return standing.crossing is None or standing.is_rough or standing.is_narrow(knob)
 
 
 def _other_end(knob: Knob, standing: KnobStanding) -> str:

@@ -13,7 +13,7 @@ from loadgo.running.run import texts_of
 from loadgo.sizing.knobs.find import find_knob, knob_search
 from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.mix import check_seed, script_or_mix_of
-from loadgo.sizing.options import SearchOptions, trial_lengths_on_host
+from loadgo.sizing.options import SearchOptions, knob_trial_s
 from loadgo.sizing.search.results import ReportProgress
 
 
@@ -27,6 +27,7 @@ def capacity_of_limit(
     mix: str | None = None,
     think: str | None = None,
     typing: float | str | None = None,
+    set: Sequence[str] = (),
     limit: str | None = None,
     limit_each: str | Sequence[str] = (),
     meters: str | None = None,
@@ -39,7 +40,7 @@ def capacity_of_limit(
     progress: ReportProgress | None = None,
     trial_progress: ReportTrial | None = None,
 ) -> KnobCapacity:
-    """Finds the limit of this host's users that keeps every target, with a given number of users.
+    """Finds the limit of users that keeps every target, with a given number of users, on a host or a machine.
 
         result = loadgo.capacity_of_limit(
             mix="hog-cpu=3,typical-user=57", vary="limit-each.cpus=0.25:8", target="p90(edit) < 1s"
@@ -51,17 +52,18 @@ def capacity_of_limit(
         vary: The limit and its range: `limit-each.cpus=0.25:8`, `limit-each.CLASS.memory=64M:4G`, `limit.cpus=1:8`.
             `cpus`, `memory`, `pids` and `io` of each user can be varied, `cpus` and `memory` of all together.
         target: One or more ceilings: `p90(edit) < 1s`, `mean < 500ms`, `errors < 1%`. All must hold.
-        on: `here`: groups of users exist on this host alone.
+        on: `here`, or a simulated machine, where `limit-each.cpus` can be varied.
         users: The number of users. With a mix, by default the sum of its weights.
         mix: Users of several classes, such as `hog-cpu=3,typical-user=57`.
         think: The law of think times instead of the script's.
         typing: The typing rate instead of the script's.
+        set: Values of the machine file that are replaced, such as `processors.count=4`.
         limit: Limits of all users together.
         limit_each: Further limits of each user, such as `memory=1G`; `CLASS:cpus=0.5` is for the users of one class.
         meters: The meters: `none`, `cheap`, `cheap,profile` or `exact`.
         driver: How the driver runs: its priority and processor.
-        shortest: The length of a trial. By default 30 s.
-        trials: The largest number of trials. By default 16.
+        shortest: The length of a trial. By default 30 s; on a machine 30 min of virtual time.
+        trials: The largest number of trials. By default 16 on a host, and 32 on a machine.
         seed: The first trial's seed. Each further trial has the next seed.
         tariff: Prices of the resources.
         out: The folder that keeps the trials' runs, the result, and the recommended files.
@@ -86,8 +88,8 @@ def capacity_of_limit(
         users=users,
         limit_each=texts_of(limit_each),
         targets=target,
-        settings=RunSettings(think, typing, (), limit, None, meters, driver),
-        trial_s=trial_lengths_on_host(options).shortest_s,
+        settings=RunSettings(think, typing, texts_of(set), limit, None, meters, driver),
+        trial_s=knob_trial_s(options, on),
         most_trials=trials,
         seed=seed,
         tariff=tariff,

@@ -1,4 +1,4 @@
-"""Finds the value of a limit that keeps every target: checks the arguments, runs trials on this host, and answers."""
+"""Finds the value of a limit that keeps every target: checks the arguments, runs the trials, and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from loadgo.errors import BadArgument
 from loadgo.notation.figures import counted, people
 from loadgo.notation.quantities import user_count
 from loadgo.running.host import parse_limit_each
-from loadgo.running.prepared import THIS_HOST, RunSettings
+from loadgo.running.prepared import THIS_HOST, RunSettings, is_host
 from loadgo.running.prepared import ReportProgress as ReportTrial
 from loadgo.running.stopping import catch_stop_signals
 from loadgo.sizing.knobs.answer import KnobAnswer, answer_of, remedy, safe_value, taken_in_words
@@ -35,8 +35,8 @@ from loadgo.sizing.targets import check_commands, check_resources, parse_targets
 
 _ALIKE = "Neither does any other limit over what the host has."
 """The part of a warning about the largest value that is about the others which the host cannot reach."""
-DEFAULT_MOST_TRIALS = 16
-"""Largest number of trials by default."""
+DEFAULT_MOST_TRIALS, DEFAULT_MOST_MACHINE_TRIALS = 16, 32
+"""Largest number of trials by default, on a host and on a simulated machine."""
 RESULT_FILE, RECOMMENDED_FOLDER = "capacity-of-limit.json", "recommended"
 """The file of the result, and the folder of the files to put in place, beside the trials."""
 
@@ -46,6 +46,7 @@ class KnobSearch:
     """A search over a limit, with everything that it needs."""
 
     script_or_mix: str | Path | UserMix
+    on: str
     knob: Knob
     users: int
     targets: str | Sequence[str]
@@ -62,7 +63,7 @@ class KnobSearch:
         """The system with this value of the limit. Raises the errors of `loadgo.run`."""
         settings, by_class = self.knob.settings_at(value, self.settings, self.class_limits)
         return prepare_site(
-            self.script_or_mix, THIS_HOST, settings, tariff=self.tariff, out=self.out, class_limits=by_class
+            self.script_or_mix, self.on, settings, tariff=self.tariff, out=self.out, class_limits=by_class
         )
 
 
@@ -82,13 +83,17 @@ def knob_search(
     out: Path | None,
 ) -> KnobSearch:
     """The checked arguments of a search. Raises `BadArgument`."""
-    if on != THIS_HOST:
+    if on != THIS_HOST and is_host(on):
         raise BadArgument(
-            f"`vary` is for this host: on={on} has no groups of users that could be limited one by one"
+            f"`vary` is for this host and for machines: on={on} has no groups of users that could be limited one by one"
         ).about("vary", "on")
     mix = script_or_mix if isinstance(script_or_mix, UserMix) else None
     classes = [] if mix is None else [mix_class.name for mix_class in mix.classes]
     knob = parse_knob(vary)
+    if on != THIS_HOST and (knob.scope, knob.name) != ("limit-each", "cpus"):
+        raise BadArgument(
+            f"`vary={vary}` is for a host: on a machine, limit-each.cpus and limit-each.CLASS.cpus can be varied"
+        ).about("vary", "on")
     if knob.user_class and knob.user_class not in classes:
         known = ", ".join(classes) or "none: name classes with `mix`"
         raise BadArgument(f"`vary={vary}`: there is no class {knob.user_class!r}; the classes: {known}").about("vary")
@@ -99,13 +104,14 @@ def knob_search(
     check_not_fixed(knob, settings.limit, everybody, by_class)
     search = KnobSearch(
         script_or_mix=script_or_mix,
+        on=on,
         knob=knob,
         users=user_count(count),
         targets=targets,
         settings=replace(settings, limit_each=everybody),
         class_limits=by_class,
         trial_s=trial_s,
-        most_trials=most_trials or DEFAULT_MOST_TRIALS,
+        most_trials=most_trials or (DEFAULT_MOST_TRIALS if is_host(on) else DEFAULT_MOST_MACHINE_TRIALS),
         seed=seed,
         tariff=tariff,
         out=out,
@@ -141,7 +147,7 @@ def _goal(search: KnobSearch, site: TrialSite) -> SearchGoal:
     check_resources(targets, site.resources)
     if any(target.sense == "least" for target in targets):
         raise BadArgument("with `vary` each target is a ceiling, such as 'p90(edit) < 1s'").about("vary", "target")
-    return SearchGoal(targets, search.users, None, 1, search.most_trials, live=True)
+    return SearchGoal(targets, search.users, None, 1, search.most_trials, live=site.live)
 
 
 def _trial(
@@ -154,12 +160,12 @@ def _trial(
 ) -> CapacityTrial:
     site = search.site_at(tried_value)
     step = f"trial {index + 1} of at most {search.most_trials}: {search.knob.option(tried_value)}"
-    watch = reported_trial(trial_watcher(stop, goal.targets, True), report, search.trial_s, step)
+    watch = reported_trial(trial_watcher(stop, goal.targets, site.live), report, search.trial_s, step)
     return run_trial(site, goal.targets, TrialLoad(search.users, search.seed + index, None, search.trial_s), watch)
 
 
 def _trial_in_words(search: KnobSearch, each: KnobTrial, goal: SearchGoal) -> str:
-    figures = point_of([each.trial], goal.targets, live=True)
+    figures = point_of([each.trial], goal.targets, live=goal.live)
     shown = [
         f"{verdict.target.text}: {verdict.standing}" + ("" if each.trial.valid else f"; not valid: {each.trial.why}")
         for verdict in figures.verdicts
@@ -178,13 +184,15 @@ def result_of(search: KnobSearch, site: TrialSite, goal: SearchGoal, rounds: Kno
     answer = replace(answer, words=" ".join(filter(None, [answer.words, *rounds.remarks, advice])))
     points = tuple(
         KnobPoint(
-            value, stands, point_of([each.trial for each in trials if each.value == value], goal.targets, live=True)
+            value,
+            stands,
+            point_of([each.trial for each in trials if each.value == value], goal.targets, live=goal.live),
         )
         for value, stands in standing.stands.items()
     )
     knob_capacity = KnobCapacity(
         script=site.source.requested,
-        on=THIS_HOST,
+        on=search.on,
         knob=search.knob,
         users=search.users,
         targets=goal.targets,
@@ -224,7 +232,7 @@ def _recommended(
     settings, _ = search.knob.settings_at(value, search.settings, {})
     mix = search.script_or_mix
     load = mix.source.requested if isinstance(mix, UserMix) else str(mix)
-    load = f"{people(search.users)} ({load}), {counted(len(answered.each_trial), 'trial')} on this host"
+    load = f"{people(search.users)} ({load}), {counted(len(answered.each_trial), 'trial')} on {_place(search.on)}"
     evidence = [
         f"loadgo capacity, {datetime.now().astimezone():%Y-%m-%d}: {load}.",
         answer.words,
@@ -232,6 +240,11 @@ def _recommended(
         taken_in_words(search.knob, answer, standing),
     ]
     return recommended_files(parse_limit_each(settings.limit_each), evidence, search.knob)
+
+
+def _place(on: str) -> str:
+    """The system of a search in words."""
+    return "this host" if on == THIS_HOST else f"the simulated machine {on}"
 
 
 def keep_files(answered: KnobCapacity, folder: Path) -> KnobCapacity:

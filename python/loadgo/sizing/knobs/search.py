@@ -2,6 +2,8 @@
 
 The first trials are spread evenly over the range, on the scale of ratios. A line through the trials gives the value at
 which the targets are just met (`host_line`, over the logarithm of the value). Further trials lie on both sides of it.
+On a simulated machine trials cost little, and have no effect
+of their own. There the curve shows that it is no line, so the answer is that of a line through trials close to it.
 Limits of memory and processes fail at once: there the range between the two
 values is halved until they are neighbours. A limit may help some users and hinder others, so that the targets may be
 missed at both ends of the range. Then the search is for the largest value that meets them.
@@ -17,10 +19,10 @@ from dataclasses import dataclass, replace
 from loadgo.sizing.curve import TargetStanding
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobSide
-from loadgo.sizing.search.crossing import LimitCrossing
+from loadgo.sizing.search.crossing import LimitCrossing, crossing_of
 from loadgo.sizing.search.host_line import host_crossing
 from loadgo.sizing.search.outcomes import SearchGoal
-from loadgo.sizing.search.standing import target_standing
+from loadgo.sizing.search.standing import tallies_of, target_standing
 from loadgo.sizing.search.trials import CapacityTrial
 
 FIRST_VALUES = 5
@@ -37,6 +39,14 @@ _OCTAVE_STEPS = 1e3
 """Positions on the line are logarithms in thousandths, since a trial has a whole number there."""
 _NEAR_OCTAVES = 1.6
 """Trials within this many doublings of the bracket are on the line: farther away the curve is not straight."""
+CLOSE_OCTAVES = 0.5
+"""On a simulated machine, at most trials within this many doublings of the crossing are on the line of the answer."""
+_CLOSE_HALF_WIDTHS, _LEAST_CLOSE_OCTAVES = 1.5, 0.08
+"""They are within this many half-widths of its interval, and as many doublings: there the curve is nearly a line."""
+_CLOSE_ROUNDS = 3
+"""The line is moved to the trials around its own crossing this many times."""
+FEWEST_CLOSE_TRIALS = 6
+"""The line of the answer has at least this many trials."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +68,18 @@ class KnobStanding:
     """The neighbouring values between which the answer lies; None without a met and a missed one."""
     crossing: LimitCrossing | None
     """The crossing, in values of the limit; None while no line fits."""
+    follows_line: bool = False
+    """Whether the answer is that of a line, however near two values are: single trials near it differ by chance."""
+    is_rough: bool = False
+    """Whether the line is through few or distant trials: it places trials, and is no answer."""
+    wants_closer: bool = False
+    """Whether the line would be better with trials closer to the crossing."""
+    reach_octaves: float = CLOSE_OCTAVES
+    """The trials of the line are to be within this many doublings of the crossing."""
 
     def is_narrow(self, knob: Knob) -> bool:
         """Whether no value lies between the ends of the bracket that would be worth a trial."""
-        if self.bracket is None:
+        if self.bracket is None or self.follows_line:
             return False
         low, high = self.bracket
         return high <= _ADJACENT_RATIO * low or knob.rounded(math.sqrt(low * high)) in self.bracket
@@ -86,7 +104,10 @@ def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> Kn
     bracket = None
     if met and missed:
         bracket = _bracket_above(met, missed) if side == "at most" else _bracket_below(met, missed)
-    crossing = _crossing(trials, goal, side, bracket) if bracket and knob.is_smooth else None
+    if bracket and knob.is_smooth and not goal.live:
+        close = _close_crossing(trials, goal, side, bracket)
+        return replace(close, stands=stands)
+    crossing = _crossing(trials, goal, side, _around(bracket)) if bracket and knob.is_smooth else None
     if bracket and crossing and not bracket[0] <= crossing.users <= bracket[1]:
         crossing = None
     return KnobStanding(stands, side, bracket, crossing)
@@ -109,15 +130,31 @@ def next_value(
         return None
     if standing.crossing is None:
         low, high = standing.bracket
+        if standing.follows_line and high <= low / _BRACKET_FACTORS[0]:
+            return _beside(knob, tried, math.sqrt(low * high))
         between = knob.rounded(math.sqrt(low * high))
         # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
         return between if between not in tried else _between(knob, tried, low, high)
     crossing = standing.crossing
-    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low:
+    if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low and not standing.wants_closer:
         return None
-    below = sum(value < crossing.users for value in tried if _is_near(value, crossing.users))
-    above = sum(value >= crossing.users for value in tried if _is_near(value, crossing.users))
-    return knob.rounded(crossing.users * _BRACKET_FACTORS[below > above])
+    if not standing.follows_line:
+        return _beside(knob, tried, crossing.users, _NEAR_OCTAVES)
+    step = 2 ** (standing.reach_octaves / 2)
+    return _beside(knob, tried, crossing.users, standing.reach_octaves, (1 / step, step))
+
+
+def _beside(
+    knob: Knob,
+    tried: Sequence[float],
+    crossing: float,
+    octaves: float = CLOSE_OCTAVES,
+    factors: tuple[float, float] = _BRACKET_FACTORS,
+) -> float:
+    """A value beside the crossing, on the side of it that has fewer trials within so many doublings."""
+    below = sum(value < crossing for value in tried if _is_near(value, crossing, octaves))
+    above = sum(value >= crossing for value in tried if _is_near(value, crossing, octaves))
+    return knob.rounded(crossing * factors[below > above])
 
 
 def _between(knob: Knob, tried: Sequence[float], low: float, high: float) -> float:
@@ -150,8 +187,41 @@ def _beside_open(knob: Knob, tried: Sequence[float], standing: KnobStanding) -> 
     return max((gap for gap in gaps if gap[1] not in tried), default=(0.0, None))[1]
 
 
-def _is_near(value: float, crossing: float) -> bool:
-    return abs(math.log2(value / crossing)) < _NEAR_OCTAVES
+def _is_near(value: float, crossing: float, octaves: float) -> bool:
+    return abs(math.log2(value / crossing)) < octaves
+
+
+def _around(bracket: tuple[float, float]) -> tuple[float, float]:
+    """The values that are so near to the bracket that a line may have them."""
+    return bracket[0] / 2**_NEAR_OCTAVES, bracket[1] * 2**_NEAR_OCTAVES
+
+
+def _close_crossing(
+    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
+) -> KnobStanding:
+    """The crossing by a line through trials close to it, without the standing of single values.
+
+    The reach shrinks with the interval, since the curve is no line. Without enough close trials the crossing is rough.
+    """
+    crossing = _crossing(trials, goal, side, _around(bracket))
+    if crossing is not None and (crossing.high < bracket[0] or crossing.low > bracket[1]):
+        crossing = None
+    middle = math.sqrt(bracket[0] * bracket[1])
+    centre = middle if crossing is None else min(max(crossing.users, bracket[0]), bracket[1])
+    if crossing is not None:
+        crossing = replace(crossing, users=centre)
+    known = KnobStanding({}, side, bracket, crossing, follows_line=True, is_rough=True, wants_closer=True)
+    for _ in range(_CLOSE_ROUNDS):
+        ends = centre / 2**known.reach_octaves, centre * 2**known.reach_octaves
+        has_enough = sum(ends[0] <= each.value <= ends[1] for each in trials) >= FEWEST_CLOSE_TRIALS
+        close = _crossing(trials, goal, side, ends) if has_enough else None
+        if close is None:
+            return replace(known, wants_closer=True)
+        centre = min(max(close.users, ends[0]), ends[1])
+        half_width = math.log2(close.high / close.low) / 2 if close.low > 0 else CLOSE_OCTAVES
+        reach = min(known.reach_octaves, max(_CLOSE_HALF_WIDTHS * half_width, _LEAST_CLOSE_OCTAVES))
+        known = replace(known, crossing=close, is_rough=False, wants_closer=False, reach_octaves=reach)
+    return known
 
 
 def _stands_at(value: float, trials: Sequence[KnobTrial], goal: SearchGoal) -> TargetStanding:
@@ -170,23 +240,27 @@ def _bracket_below(met: Sequence[float], missed: Sequence[float]) -> tuple[float
 
 
 def _crossing(
-    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
+    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, ends: tuple[float, float]
 ) -> LimitCrossing | None:
-    """The first crossing of a target within the bracket, by the line over the logarithm of the value."""
+    """The first crossing of a target, by the line over the logarithm of the value, of trials between these ends."""
     sign = 1 if side == "at most" else -1
-    low, high = bracket
-    near = [
-        each for each in trials if each.trial.valid and low / 2**_NEAR_OCTAVES <= each.value <= high * 2**_NEAR_OCTAVES
-    ]
+    near = [each for each in trials if each.trial.valid and ends[0] <= each.value <= ends[1]]
     placed = [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in near]
-    found = [
-        crossing
-        for index in goal.ceilings
-        if (crossing := host_crossing(goal.targets[index], index, placed)) is not None
-    ]
+    found = [crossing for index in goal.ceilings if (crossing := _crossing_of(goal, index, placed)) is not None]
     if not found:
         return None
     first = min(found, key=lambda crossing: crossing.users)
-    ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
+    found_ends = [2 ** (sign * position / _OCTAVE_STEPS) for position in (first.low, first.high)]
     value = 2 ** (sign * first.users / _OCTAVE_STEPS)
-    return LimitCrossing(value, min(ends), max(ends), first.slope, first.weight)
+    return LimitCrossing(value, min(found_ends), max(found_ends), first.slope, first.weight)
+
+
+def _crossing_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
+    """The crossing of the target with this index. Each trial has an effect of its own.
+
+    On a machine it is that of the periods of the users' quotas: when they begin is drawn once for a trial.
+    """
+    target = goal.targets[index]
+    if goal.live:
+        return host_crossing(target, index, placed)
+    return crossing_of(target, [trial.users for trial in placed], tallies_of(index, placed), by_trials=True)
