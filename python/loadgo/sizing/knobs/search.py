@@ -210,18 +210,18 @@ def _close_crossing(
     centre = middle if crossing is None else min(max(crossing.users, bracket[0]), bracket[1])
     if crossing is not None:
         crossing = replace(crossing, users=centre)
-    known = KnobStanding({}, side, bracket, crossing, follows_line=True, is_rough=True, wants_closer=True)
+    standing = KnobStanding({}, side, bracket, crossing, follows_line=True, is_rough=True, wants_closer=True)
     for _ in range(_CLOSE_ROUNDS):
-        ends = centre / 2**known.reach_octaves, centre * 2**known.reach_octaves
+        ends = centre / 2**standing.reach_octaves, centre * 2**standing.reach_octaves
         has_enough = sum(ends[0] <= each.value <= ends[1] for each in trials) >= FEWEST_CLOSE_TRIALS
         close = _crossing(trials, goal, side, ends) if has_enough else None
         if close is None:
-            return replace(known, wants_closer=True)
+            return replace(standing, wants_closer=True)
         centre = min(max(close.users, ends[0]), ends[1])
         half_width = math.log2(close.high / close.low) / 2 if close.low > 0 else CLOSE_OCTAVES
-        reach = min(known.reach_octaves, max(_CLOSE_HALF_WIDTHS * half_width, _LEAST_CLOSE_OCTAVES))
-        known = replace(known, crossing=close, is_rough=False, wants_closer=False, reach_octaves=reach)
-    return known
+        reach = min(standing.reach_octaves, max(_CLOSE_HALF_WIDTHS * half_width, _LEAST_CLOSE_OCTAVES))
+        standing = replace(standing, crossing=close, is_rough=False, wants_closer=False, reach_octaves=reach)
+    return standing
 
 
 def _stands_at(value: float, trials: Sequence[KnobTrial], goal: SearchGoal) -> TargetStanding:
