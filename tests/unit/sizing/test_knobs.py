@@ -16,7 +16,6 @@ from loadgo.sizing.knobs.knob import parse_class_limits, parse_knob
 from loadgo.sizing.knobs.recommend import ACCOUNT_TASKS
 from loadgo.sizing.knobs.search import (
     CLOSE_OCTAVES,
-    FEWEST_CLOSE_TRIALS,
     NARROW_RATIO,
     KnobStanding,
     KnobTrial,
@@ -25,6 +24,7 @@ from loadgo.sizing.knobs.search import (
     standing_of,
 )
 from loadgo.sizing.knobs.trust import knob_trust
+from loadgo.sizing.search.curved_crossing import FEWEST_CURVED_TRIALS
 from support.made_knobs import GOAL, KNOB, TRUE_CPUS, made_knob_capacity, search_of, searched
 from support.made_trials import made_trial
 
@@ -226,9 +226,9 @@ def test_on_a_machine_a_curved_curve_is_followed_near_its_crossing_and_the_inter
         assert (answer.end, standing.side, standing.is_rough) == ("found", "at most", False)
         assert answer.interval is not None
         assert answer.interval[1] <= NARROW_RATIO * answer.interval[0]
-        assert "by the line through the trials near it" in answer.words
+        assert "by the curve through the trials near it" in answer.words
         near = [each for each in trials if abs(math.log2(each.value / 1.9)) < CLOSE_OCTAVES]
-        assert len(near) >= FEWEST_CLOSE_TRIALS
+        assert len(near) >= FEWEST_CURVED_TRIALS
         covered += answer.interval[0] <= 1.9 <= answer.interval[1]
     assert covered >= 36, f"{covered} of {searches}"
 

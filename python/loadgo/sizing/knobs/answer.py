@@ -46,14 +46,14 @@ def _crossed(knob: Knob, standing: KnobStanding, crossing: LimitCrossing, target
     value = min(max(crossing.users, interval[0]), interval[1])
     shown = f"{knob.in_words(value)}{_each(knob)} ({_ends(knob, interval)}, with 95 % confidence)"
     words = (
-        f"Probably {standing.side} {shown} keep {targets}, by the line through {_line_trials(standing)}."
+        f"Probably {standing.side} {shown} keep {targets}, by the {_curve_in_words(standing)}."
         f"{_sure_in_words(knob, standing)}{_other_end(knob, standing)}"
     )
     return KnobAnswer("found", value, interval, words)
 
 
-def _line_trials(standing: KnobStanding) -> str:
-    return "the trials near it" if standing.follows_line else "all trials"
+def _curve_in_words(standing: KnobStanding) -> str:
+    return "curve through the trials near it" if standing.follows_curve else "line through all trials"
 
 
 def _sure_in_words(knob: Knob, standing: KnobStanding) -> str:

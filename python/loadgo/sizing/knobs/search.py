@@ -1,25 +1,25 @@
 """The choice of the next value of a limit, and the value at which the targets are just met.
 
-The first trials are spread evenly over the range, on the scale of ratios. A line through the trials gives the value at
-which the targets are just met (`host_line`, over the logarithm of the value). Further trials lie on both sides of it.
-On a simulated machine trials cost little, and have no effect
-of their own. There the curve shows that it is no line, so the answer is that of a line through trials close to it.
-Limits of memory and processes fail at once: there the range between the two
-values is halved until they are neighbours. A limit may help some users and hinder others, so that the targets may be
-missed at both ends of the range. Then the search is for the largest value that meets them.
+The first trials are spread evenly over the range, on the scale of ratios. On a host, a line through the trials over the
+logarithm of the value says where the targets are just met (`host_line`). Further trials lie on both sides of it. On a
+simulated machine trials cost little, and there are enough to see that the curve is no line. There it is a parabola
+through trials close to the crossing (`curved_crossing`). Limits of memory and processes fail at once: there the range
+between two values is halved until they are neighbours. A limit may help some users and hinder others, so that the
+targets may be missed at both ends of the range. Then the search is for the largest value that meets them.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loadgo.sizing.curve import TargetStanding
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.results import KnobSide
-from loadgo.sizing.search.crossing import LimitCrossing, crossing_of
+from loadgo.sizing.search.crossing import LimitCrossing
+from loadgo.sizing.search.curved_crossing import curved_crossing, rough_crossing
 from loadgo.sizing.search.host_line import host_crossing
 from loadgo.sizing.search.outcomes import SearchGoal
 from loadgo.sizing.search.standing import tallies_of, target_standing
@@ -40,13 +40,15 @@ _OCTAVE_STEPS = 1e3
 _NEAR_OCTAVES = 1.6
 """Trials within this many doublings of the bracket are on the line: farther away the curve is not straight."""
 CLOSE_OCTAVES = 0.5
-"""On a simulated machine, at most trials within this many doublings of the crossing are on the line of the answer."""
-_CLOSE_HALF_WIDTHS, _LEAST_CLOSE_OCTAVES = 1.5, 0.08
-"""They are within this many half-widths of its interval, and as many doublings: there the curve is nearly a line."""
+"""On a simulated machine, at most trials within this many doublings of the crossing are on the curve of the answer."""
+_CLOSE_HALF_WIDTHS, _LEAST_CLOSE_OCTAVES = 2.0, 0.2
+"""They are within this many half-widths of its interval, and at least within so many doublings."""
 _CLOSE_ROUNDS = 3
 """The line is moved to the trials around its own crossing this many times."""
-FEWEST_CLOSE_TRIALS = 6
-"""The line of the answer has at least this many trials."""
+
+
+CrossingOfTarget = Callable[[SearchGoal, int, Sequence[CapacityTrial]], LimitCrossing | None]
+"""A function from the number of a target and placed trials to the target's crossing."""
 
 
 @dataclass(frozen=True)
@@ -68,18 +70,18 @@ class KnobStanding:
     """The neighbouring values between which the answer lies; None without a met and a missed one."""
     crossing: LimitCrossing | None
     """The crossing, in values of the limit; None while no line fits."""
-    follows_line: bool = False
-    """Whether the answer is that of a line, however near two values are: single trials near it differ by chance."""
+    follows_curve: bool = False
+    """Whether the answer is that of a curve, however near two values are: single trials near it differ by chance."""
     is_rough: bool = False
-    """Whether the line is through few or distant trials: it places trials, and is no answer."""
+    """Whether there are too few close trials for a curve: the crossing places trials, and is no answer."""
     wants_closer: bool = False
-    """Whether the line would be better with trials closer to the crossing."""
+    """Whether the curve would be better with trials closer to the crossing."""
     reach_octaves: float = CLOSE_OCTAVES
-    """The trials of the line are to be within this many doublings of the crossing."""
+    """The trials of the curve are to be within this many doublings of the crossing."""
 
     def is_narrow(self, knob: Knob) -> bool:
         """Whether no value lies between the ends of the bracket that would be worth a trial."""
-        if self.bracket is None or self.follows_line:
+        if self.bracket is None or self.follows_curve:
             return False
         low, high = self.bracket
         return high <= _ADJACENT_RATIO * low or knob.rounded(math.sqrt(low * high)) in self.bracket
@@ -107,7 +109,7 @@ def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> Kn
     if bracket and knob.is_smooth and not goal.live:
         close = _close_crossing(trials, goal, side, bracket)
         return replace(close, stands=stands)
-    crossing = _crossing(trials, goal, side, _around(bracket)) if bracket and knob.is_smooth else None
+    crossing = _crossing(trials, goal, side, _around(bracket), _line_of) if bracket and knob.is_smooth else None
     if bracket and crossing and not bracket[0] <= crossing.users <= bracket[1]:
         crossing = None
     return KnobStanding(stands, side, bracket, crossing)
@@ -130,7 +132,7 @@ def next_value(
         return None
     if standing.crossing is None:
         low, high = standing.bracket
-        if standing.follows_line and high <= low / _BRACKET_FACTORS[0]:
+        if standing.follows_curve and high <= low / _BRACKET_FACTORS[0]:
             return _beside(knob, tried, math.sqrt(low * high))
         between = knob.rounded(math.sqrt(low * high))
         # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
@@ -138,7 +140,7 @@ def next_value(
     crossing = standing.crossing
     if crossing.low > 0 and crossing.high <= NARROW_RATIO * crossing.low and not standing.wants_closer:
         return None
-    if not standing.follows_line:
+    if not standing.follows_curve:
         return _beside(knob, tried, crossing.users, _NEAR_OCTAVES)
     step = 2 ** (standing.reach_octaves / 2)
     return _beside(knob, tried, crossing.users, standing.reach_octaves, (1 / step, step))
@@ -199,29 +201,39 @@ def _around(bracket: tuple[float, float]) -> tuple[float, float]:
 def _close_crossing(
     trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, bracket: tuple[float, float]
 ) -> KnobStanding:
-    """The crossing by a line through trials close to it, without the standing of single values.
+    """The crossing by a parabola through trials close to it, without the standing of single values.
 
-    The reach shrinks with the interval, since the curve is no line. Without enough close trials the crossing is rough.
+    The reach shrinks with the interval, since the curve is no parabola either. Without enough close trials the crossing
+    is rough.
     """
-    crossing = _crossing(trials, goal, side, _around(bracket))
-    if crossing is not None and (crossing.high < bracket[0] or crossing.low > bracket[1]):
-        crossing = None
-    middle = math.sqrt(bracket[0] * bracket[1])
-    centre = middle if crossing is None else min(max(crossing.users, bracket[0]), bracket[1])
-    if crossing is not None:
-        crossing = replace(crossing, users=centre)
-    standing = KnobStanding({}, side, bracket, crossing, follows_line=True, is_rough=True, wants_closer=True)
+    centre = _rough_crossing(trials, goal, side) or math.sqrt(bracket[0] * bracket[1])
+    rough = LimitCrossing(centre, *bracket, 0.0, 0.0)
+    standing = KnobStanding({}, side, bracket, rough, follows_curve=True, is_rough=True, wants_closer=True)
     for _ in range(_CLOSE_ROUNDS):
         ends = centre / 2**standing.reach_octaves, centre * 2**standing.reach_octaves
-        has_enough = sum(ends[0] <= each.value <= ends[1] for each in trials) >= FEWEST_CLOSE_TRIALS
-        close = _crossing(trials, goal, side, ends) if has_enough else None
+        close = _crossing(trials, goal, side, ends, _curve_of)
         if close is None:
             return replace(standing, wants_closer=True)
-        centre = min(max(close.users, ends[0]), ends[1])
-        half_width = math.log2(close.high / close.low) / 2 if close.low > 0 else CLOSE_OCTAVES
+        centre = close.users
+        half_width = math.log2(close.high / close.low) / 2
         reach = min(standing.reach_octaves, max(_CLOSE_HALF_WIDTHS * half_width, _LEAST_CLOSE_OCTAVES))
         standing = replace(standing, crossing=close, is_rough=False, wants_closer=False, reach_octaves=reach)
     return standing
+
+
+def _rough_crossing(trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide) -> float | None:
+    """The value about which trials are placed: the first crossing of a target by steps through all trials."""
+    sign = 1 if side == "at most" else -1
+    placed = _placed([each for each in trials if each.trial.valid], sign)
+    positions = [trial.users for trial in placed]
+    found = [rough_crossing(goal.targets[index], positions, tallies_of(index, placed)) for index in goal.ceilings]
+    known = [position for position in found if position is not None]
+    return 2 ** (sign * min(known) / _OCTAVE_STEPS) if known else None
+
+
+def _placed(trials: Sequence[KnobTrial], sign: int) -> list[CapacityTrial]:
+    """The trials with their positions as numbers of users: logarithms that grow towards the side that is missed."""
+    return [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in trials]
 
 
 def _stands_at(value: float, trials: Sequence[KnobTrial], goal: SearchGoal) -> TargetStanding:
@@ -240,13 +252,17 @@ def _bracket_below(met: Sequence[float], missed: Sequence[float]) -> tuple[float
 
 
 def _crossing(
-    trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide, ends: tuple[float, float]
+    trials: Sequence[KnobTrial],
+    goal: SearchGoal,
+    side: KnobSide,
+    ends: tuple[float, float],
+    crossing_of_target: CrossingOfTarget,
 ) -> LimitCrossing | None:
-    """The first crossing of a target, by the line over the logarithm of the value, of trials between these ends."""
+    """The first crossing of a target over the logarithm of the value, of trials between these ends."""
     sign = 1 if side == "at most" else -1
     near = [each for each in trials if each.trial.valid and ends[0] <= each.value <= ends[1]]
-    placed = [replace(each.trial, users=round(sign * _OCTAVE_STEPS * math.log2(each.value))) for each in near]
-    found = [crossing for index in goal.ceilings if (crossing := _crossing_of(goal, index, placed)) is not None]
+    placed = _placed(near, sign)
+    found = [crossing for index in goal.ceilings if (crossing := crossing_of_target(goal, index, placed)) is not None]
     if not found:
         return None
     first = min(found, key=lambda crossing: crossing.users)
@@ -255,12 +271,11 @@ def _crossing(
     return LimitCrossing(value, min(found_ends), max(found_ends), first.slope, first.weight)
 
 
-def _crossing_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
-    """The crossing of the target with this index. Each trial has an effect of its own.
+def _line_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
+    """The crossing of the target with this index by a line. Each trial on a host has an effect of its own."""
+    return host_crossing(goal.targets[index], index, placed)
 
-    On a machine it is that of the periods of the users' quotas: when they begin is drawn once for a trial.
-    """
-    target = goal.targets[index]
-    if goal.live:
-        return host_crossing(target, index, placed)
-    return crossing_of(target, [trial.users for trial in placed], tallies_of(index, placed), by_trials=True)
+
+def _curve_of(goal: SearchGoal, index: int, placed: Sequence[CapacityTrial]) -> LimitCrossing | None:
+    """The crossing of the target with this index by a parabola."""
+    return curved_crossing(goal.targets[index], [trial.users for trial in placed], tallies_of(index, placed))

@@ -185,13 +185,8 @@ def dispersion_of(scale: TargetScale, tallies: Sequence[BatchSums]) -> tuple[flo
     return max(squares / freedom, 1.0 if scale.link == "logit" else 0.0), freedom
 
 
-def crossing_of(
-    target: Target, users: Sequence[int], tallies: Sequence[BatchSums], *, by_trials: bool = False
-) -> LimitCrossing | None:
+def crossing_of(target: Target, users: Sequence[int], tallies: Sequence[BatchSums]) -> LimitCrossing | None:
     """The crossing of a target from trials with these numbers of users.
-
-    With `by_trials`, the interval follows from the distances of trials from the line: each trial has an effect of its
-    own, which its batches share.
 
     None if all trials have one number of users, or if the sign of the slope or the crossing is not significant.
     """
@@ -210,9 +205,7 @@ def crossing_of(
     line, unit_covariance, chi = fitted
     dispersion, freedom = dispersion_of(scale, usable_tallies)
     residual_freedom = len(usable_tallies) - 2
-    if by_trials and residual_freedom > 0:
-        dispersion, freedom = max(dispersion, chi / residual_freedom), residual_freedom
-    elif residual_freedom > 0:
+    if residual_freedom > 0:
         dispersion = max(
             dispersion,
             (freedom * dispersion + chi) / (freedom + residual_freedom),
