@@ -97,6 +97,10 @@ def _lines(session: int, uses: list[_Use]) -> list[dict[str, Any]]:
                 "queued_ns": 1000,
                 "read_bytes": 4096,
                 "written_bytes": 100,
+                "has_storage_counts": True,
+                "storage_read_bytes": 4096,
+                "storage_written_bytes": 8192,
+                "storage_cancelled_bytes": 0,
             }
         )
         now_s = ended_s

@@ -1,9 +1,8 @@
 """The position at which a curve crosses its limit, by a parabola through trials on both sides of it.
 
 A line through trials about a bend of the curve crosses the limit beside it, always on the same side. A parabola follows
-the bend. Each trial counts once, with what its users' periods and its draws made of it: the interval has all positions
-at which the parabola does not differ significantly from the limit, by the distances of the trials from it and Student's
-t.
+the bend. Each trial counts once, with what its draws made of it. The interval has all positions at which the parabola
+does not differ significantly from the limit. Student's t judges it, from the distances of the trials.
 """
 
 from __future__ import annotations
