@@ -92,8 +92,8 @@ def capacity(
         typer.Option(
             metavar="LIMIT=LOW:HIGH",
             help="Search a limit instead of the number of users: limit-each.cpus=0.25:8, limit-each.CLASS.memory="
-            "64M:4G, limit.cpus=1:8; on a simulated machine limit-each.cpus alone. Leave out --max-users, --within, "
-            "--longest, --draws, --workers and --sudo.",
+            "64M:4G, limit.cpus=1:8; on a simulated machine limit-each.cpus, or of a class. Leave out --max-users, "
+            "--within, --longest, --draws, --workers and --sudo.",
         ),
     ] = None,
     users: Annotated[
@@ -113,7 +113,13 @@ def capacity(
             min=1, help="The largest number of trials; 24 on a host, 60 on a simulated machine; with --vary 16 and 32."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The first trial's seed; each further trial has the next seed.")] = 1,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="The first trial's seed; each further trial has a later one. With --mix they are those whose draw of "
+            "classes fits the weights."
+        ),
+    ] = 1,
     out: Annotated[
         Path | None,
         typer.Option(help="The folder that keeps the trials' runs; by default runs/ for a host, none for a machine."),

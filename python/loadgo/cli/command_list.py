@@ -107,7 +107,8 @@ COMMANDS_BY_GROUP: dict[str, dict[str, ListedCommand]] = {
         ),
         "likeness": ListedCommand(
             "likeness",
-            "Says how like what was observed a run of an observed script is. Exits with 1 if it is not.",
+            "Says how like what was observed a run of an observed script is. Exits with 1 if it is not, or "
+            "cannot be told.",
         ),
     },
     "Predict and simulate": {

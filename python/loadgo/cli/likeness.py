@@ -39,7 +39,7 @@ def likeness(
     full: FullOption = False,
     output: FileOption = None,
 ) -> None:
-    """Says how like what was observed a run of an observed script is. Exits with 1 if it is not."""
+    """Says how like what was observed a run of an observed script is. Exits with 1 if it is not, or cannot be told."""
     with errors_as_messages():
         from loadgo.observation.likeness.likeness import likeness as compare_with_observation
 
@@ -47,4 +47,4 @@ def likeness(
         found = compare_with_observation(observed, run, margin=margin)
         page.show(found, full=full)
         page.print_warnings(found.warnings)
-        raise typer.Exit(STATUS_BAD_FINDING if found.is_unlike else STATUS_GOOD)
+        raise typer.Exit(STATUS_BAD_FINDING if found.is_unlike or not found.judged("script") else STATUS_GOOD)

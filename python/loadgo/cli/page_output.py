@@ -24,6 +24,7 @@ from loadgo.cli.output import (
 )
 from loadgo.documents.formats import check_drawable
 from loadgo.documents.result import Result
+from loadgo.errors import BadArgument
 
 
 def format_option(csv: str, chart: str = "") -> Any:
@@ -95,6 +96,9 @@ def page_output(
     """
     path = Path(default_name).with_suffix(f".{format}") if output is None and format in FILE_FORMATS else output
     path = None if path is None or str(path) == "-" else path
+    ending = "" if path is None else path.suffix.removeprefix(".").lower()
+    if ending in FILE_FORMATS and ending != format:
+        raise BadArgument(f"{path} is {ending} by its name, and the format is {format}: add `--format {ending}`")
     check_drawable(format)
     check_writable(path, option)
     return PageOutput(format, path, to_stderr=beside_command and output is None and format == "text")

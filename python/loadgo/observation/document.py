@@ -173,7 +173,16 @@ def _likeness_notes(observation: Observation) -> tuple[tuple[str, str], ...]:
     if observation.path is None or observation.figures is None:
         return ()
     script = plain(quote(str(observation.path)))
-    return (("Next", f"`loadgo likeness {script} RUN` says how like it is a run of the script."),)
+    users = max(round(observation.equivalent_users or 1), 1)
+    has_think = observation.think is not None or any(group.think is not None for group in observation.groups)
+    think = "" if has_think else " --think 'exponential(8s)'"
+    return (
+        (
+            "Next",
+            f"`loadgo run {script} --users {users} --for 10min{think}` runs it, and then `loadgo likeness {script}` "
+            "says how like what was observed that run is.",
+        ),
+    )
 
 
 def _target(observation: Observation) -> str:

@@ -19,7 +19,7 @@ from zlib import crc32
 
 import polars as pl
 
-from loadgo.errors import Refused
+from loadgo.errors import BadArgument, Refused
 from loadgo.observation.classes import SessionClass
 from loadgo.observation.material import Material
 from loadgo.observation.results import Observation
@@ -109,7 +109,12 @@ class KeptFigures:
 
 
 def figures_path(script: Path) -> Path:
-    """The file of figures beside a script: `monday.figures.parquet` for `monday.toml`."""
+    """The file of figures beside a script: `monday.figures.parquet` for `monday.toml`.
+
+    Raises `BadArgument` for a folder or an empty name.
+    """
+    if not script.name:
+        raise BadArgument(f"{str(script)!r} is no file: name the script that `loadgo observe` has made")
     return script.with_name(script.name.removesuffix(".toml") + FIGURES_ENDING)
 
 
@@ -204,7 +209,7 @@ def _description(path: Path, text: str) -> FiguresDescription:
         number = members.pop("format")
         if number == FIGURES_FORMAT:
             return _description_of(members)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refused(f"{path} is damaged: its description cannot be read; take it from a copy") from error
     raise Refused(f"{path} has format {number}, and this version of loadgo reads {FIGURES_FORMAT}: use a newer one")
 

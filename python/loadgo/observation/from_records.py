@@ -67,7 +67,7 @@ def material_of_records(
     names: NamesKept,
 ) -> Material:
     """Reads all files. Raises `BadArgument` for files of two kinds, and `Refused` for files without commands."""
-    read = _read_sources(sources)
+    read = _read_sources(sources, people)
     think_read = read_think_sources(think_from)
     observed = (
         _sessions_of_accounting(read.accounting, names, people.by_number())
@@ -98,11 +98,11 @@ def material_of_records(
     )
 
 
-def _read_sources(paths: Iterable[str | PathLike[str]]) -> _Records:
+def _read_sources(paths: Iterable[str | PathLike[str]], people: ChosenPeople) -> _Records:
     """Reads all files. Raises `BadArgument` for files of two kinds."""
     read = _Records()
     for path in paths:
-        part = _read_source(path)
+        part = _read_source(path, people)
         if isinstance(part, AccountingRead):
             read = replace(read, accounting=(*read.accounting, part))
         else:
@@ -117,12 +117,14 @@ def _read_sources(paths: Iterable[str | PathLike[str]]) -> _Records:
     return read
 
 
-def _read_source(path: str | PathLike[str]) -> AccountingRead | LogRead:
+def _read_source(path: str | PathLike[str], people: ChosenPeople | None = None) -> AccountingRead | LogRead:
     if Path(path).is_dir():
         with opened_folder(path) as folder:
             return read_sudo_logs(folder)
     with opened_source(path) as source:
-        return read_accounting(source) if source.kind == "process accounting" else LOG_READERS[source.kind](source)
+        if source.kind != "process accounting":
+            return LOG_READERS[source.kind](source)
+        return read_accounting(source, people.by_number().wanted if people else ())
 
 
 def read_think_sources(paths: Iterable[str | PathLike[str]]) -> tuple[LogRead, ...]:

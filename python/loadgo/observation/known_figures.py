@@ -69,7 +69,8 @@ def accounting_figures(
         KnownFigure(
             "elapsed time",
             _ACCOUNTING,
-            "a stand-in waits for what is not processor time, and uses several processors if that is more",
+            "a stand-in waits for what is not processor time, also for what was a wait for a busy processor; it uses "
+            "several processors if that is more",
         ),
         KnownFigure("sessions", _ACCOUNTING, "by person and terminal; each stage of a pipeline is a command"),
         *_time_figures(think, typing, think_logs),

@@ -44,9 +44,23 @@ def _place_of_figures(path: Path, figures: KeptFigures | None, force: bool) -> t
         reason = f"{place} cannot be written ({error_in_words(error)})"
     else:
         return place, ""
-    try:
-        with tempfile.NamedTemporaryFile(prefix="loadgo-", suffix=f".{place.name}", delete=False) as file:
-            file.write(content)
-    except OSError:
+    elsewhere = _written_elsewhere(place.name, content)
+    if elsewhere is None:
         return None, f"{reason}: the figures are lost, and no run can be compared with them."
-    return Path(file.name), f"{reason}: the figures are in {file.name} instead."
+    return elsewhere, f"{reason}: the figures are in {elsewhere} instead."
+
+
+def _written_elsewhere(name: str, content: bytes) -> Path | None:
+    """A temporary file with the content; None if that has no room either."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix="loadgo-", suffix=f".{name}", delete=False) as file:
+            path = Path(file.name)
+            try:
+                file.write(content)
+                file.flush()
+            except OSError:
+                path.unlink()
+                return None
+    except OSError:
+        return None
+    return path

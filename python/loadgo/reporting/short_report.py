@@ -222,8 +222,14 @@ def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
         # It is summed over processors, and so may be longer than the response.
         "throttled by the user's quota": min(usage.throttled_ns or 0.0, response_ns),
     }
+    together_ns = sum(wait_ns for wait_ns in waits.values() if wait_ns)
+    summed = ", summed over the processes of a line" if together_ns > response_ns else ""
     return [
-        (wait_ns / response_ns, "Response", f"{what}, {duration(wait_ns)} of {duration(response_ns)} on average")
+        (
+            wait_ns / response_ns,
+            "Response",
+            f"{what}, {duration(wait_ns)} of {duration(response_ns)} on average{summed}",
+        )
         for what, wait_ns in waits.items()
         if wait_ns
     ]

@@ -21,6 +21,7 @@ from loadgo.stats.quantiles import samples_needed
 
 _SHOWN_QUANTILES = ("p50", "p90", "p99")
 _CPU_WAIT_FOOT = "The CPU wait has the throttled time, too; with the kernel's meters it has not."
+_SUMMED_FOOT = "CPU wait and throttled time are summed over the processes of a line."
 
 
 def report_tables(summary: Summary, view: View | None = None, pictures: SignPictures = NO_PICTURES) -> list[Table]:
@@ -108,7 +109,8 @@ def usage(summary: Summary) -> Table:
         Column("output", tuple(size(row.usage.bytes_out) for row in rows), spare=7),
         Column(cost_heading, tuple(money(row.cost, summary.cost.tariff.currency, scale) for row in rows), spare=2),
     )
-    foot = _CPU_WAIT_FOOT if cpu_wait_has_throttled(summary) else ""
+    feet = [(_SUMMED_FOOT, has_quotas), (_CPU_WAIT_FOOT, cpu_wait_has_throttled(summary))]
+    foot = " ".join(text for text, is_said in feet if is_said)
     return Table("Used by one interaction, on average", columns, total_rows=1, id="usage", foot=foot)
 
 

@@ -94,3 +94,10 @@ def test_too_many_processes_without_a_terminal_cost_no_session(tmp_path: Path, m
     observation = observed(tmp_path, *many, *typed)
     assert runs(observation) == {"ls": 1, "cat": 1}
     assert "are too many to look for them" in " ".join(observation.report().split())
+
+
+def test_jobs_of_a_system_account_count_if_it_is_asked_for(tmp_path: Path) -> None:
+    mine = job("backup", 503, 501, uid=5)
+    assert runs(observed(tmp_path, mine, users=[5])) == {"backup": 1}
+    with pytest.raises(Refused, match="no command is left"):
+        observed(tmp_path, mine)

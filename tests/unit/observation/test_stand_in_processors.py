@@ -15,6 +15,15 @@ from loadgo.observation.stand_in_jobs import StandInJob, stand_in_jobs
 
 STAND_IN = Path(__file__).parents[3] / "python" / "loadgo" / "data" / "stand_ins" / "stand_in.py"
 S = 1_000_000_000
+FULL_DISK = """
+import errno, os, runpy, sys
+sys.argv = sys.argv[1:]
+def full(file):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+os.fsync = full
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+"""A stand-in whose files find no room when they are to be stored."""
 
 
 def processors(cpu_s: float, elapsed_s: float, queued_s: float = 0.0) -> float:
@@ -63,3 +72,21 @@ def test_a_stand_in_divides_its_processor_time_among_processes_at_once(tmp_path:
     after = os.times()
     used_s = after.children_user + after.children_system - before.children_user - before.children_system
     assert used_s == pytest.approx(1.2, rel=0.1)
+
+
+def test_a_stand_in_without_room_for_the_file_that_it_reads_fails_and_leaves_no_part_of_it(tmp_path: Path) -> None:
+    words = ["0.05", "0", "10", "10", "1", "0", "0", "0", "65536", "0"]
+    for _ in range(2):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        empty = tmp_path / "empty" / "stand-in.read"
+        empty.touch()
+        stand_in = subprocess.run(
+            [sys.executable, "-IS", "-c", FULL_DISK, str(STAND_IN), *words],
+            cwd=empty.parent,
+            capture_output=True,
+            text=True,
+            timeout=20,
+        )
+        assert stand_in.returncode == 1
+        assert "No space left on device" in stand_in.stderr
+        assert not empty.exists()

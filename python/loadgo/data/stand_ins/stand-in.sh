@@ -9,7 +9,7 @@ case "${1:-0} ${2:-0}" in
 "0 0")
     left=${5:-1} waiting=${6:-0} from_storage=${9:-0} to_storage=${10:-0} status=0
     if [ "$from_storage" -gt 0 ]; then
-        [ -f stand-in.read ] || sh stand-in.sh prepare 16777216 || exit
+        [ -s stand-in.read ] || sh stand-in.sh prepare 16777216 || exit
         if [ "$waiting" != 0 ]; then # the wait for the storage is a part of it
             trap 'kill $!; exit 130' HUP INT TERM
             sleep "$waiting" &

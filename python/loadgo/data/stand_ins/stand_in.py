@@ -58,18 +58,23 @@ def start(processes: int, most_s: float) -> None:
 
 
 def prepare(length: int) -> None:
-    """Makes the file that is read from storage, of bytes that no file system can compress."""
-    with open(READ_FILE, "wb") as file:
-        for _ in range(0, length, STEP_BYTES):
-            file.write(os.urandom(STEP_BYTES))
-        file.flush()
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    """Makes the file that is read from storage, of bytes that no file system can compress. A part of it is none."""
+    try:
+        with open(READ_FILE, "wb") as file:
+            for _ in range(0, length, STEP_BYTES):
+                file.write(os.urandom(STEP_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError as error:
+        if os.path.exists(READ_FILE):
+            os.unlink(READ_FILE)
+        sys.exit(f"stand-in: {READ_FILE}: {error.strerror}")
 
 
 def read_stored(left: int, most_s: float) -> None:
     """Reads so many bytes from storage: the file leaves the page cache first, and nothing is read ahead."""
-    if not os.path.exists(READ_FILE):
+    if not os.path.exists(READ_FILE) or not os.path.getsize(READ_FILE):
         prepare(READ_FILE_BYTES)
     file = os.open(READ_FILE, os.O_RDONLY)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)

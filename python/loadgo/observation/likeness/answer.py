@@ -5,12 +5,16 @@ from __future__ import annotations
 from loadgo.measures.trust import WIDE_SHARE, trust_in_words
 from loadgo.notation.figures import capitalized, counted, number
 from loadgo.notation.margin import is_within_margin, margin_in_words
+from loadgo.observation.likeness.compared import FEWEST_VALUES
 from loadgo.observation.likeness.results import ComparedFigure, ComparedMix, Likeness, difference_of
 from loadgo.observation.likeness.words import named_difference
+from loadgo.stats.resample import FEWEST_UNITS
 
 FEWEST_SESSIONS = 10
 """Fewer sessions are a reason for doubt."""
 _MANY_UNCLEAR_SHARE = 0.5
+_LEAST_WEIGHT_SHARE = 0.05
+"""A figure of a command with less of the whole is not named first."""
 
 
 def answer(likeness: Likeness) -> str:
@@ -20,7 +24,8 @@ def answer(likeness: Likeness) -> str:
         return (
             "Whether the run is like what was observed cannot be told: no figure has enough values in enough sessions "
             f"on both sides ({counted(likeness.sessions[0], 'session')} observed, {number(likeness.sessions[1])} in "
-            "the run)."
+            f"the run). It takes {FEWEST_VALUES} values in {FEWEST_UNITS} sessions on each side: observe for longer, "
+            "or run it with more `--users` or `--passes`."
         )
     margin, differing = margin_in_words(likeness.margin), [row for row in judged if row.verdict == "differs"]
     counts = _counts_in_words(likeness, judged)
@@ -63,9 +68,29 @@ def _is_within(row: ComparedFigure | ComparedMix, margin: float) -> bool:
 
 
 def _most(rows: list[ComparedFigure | ComparedMix], label: str) -> str:
-    """A sentence on the figure that differs most."""
-    most = max(rows, key=lambda row: abs(difference_of(row) or 0.0))
+    """A sentence on the figure that differs most: of commands that matter, if there is one."""
+    most = max(_weighty(rows) or rows, key=lambda row: abs(difference_of(row) or 0.0))
     return f"{label}: {named_difference(most)}."
+
+
+def _weighty(rows: list[ComparedFigure | ComparedMix]) -> list[ComparedFigure | ComparedMix]:
+    """The figures without those of commands that have little of the sum of their measure over these commands."""
+    totals: dict[str, float] = {}
+    for row in rows:
+        if isinstance(row, ComparedFigure) and row.command:
+            totals[row.measure] = totals.get(row.measure, 0.0) + _total(row)
+    return [
+        row
+        for row in rows
+        if not isinstance(row, ComparedFigure)
+        or not row.command
+        or _total(row) >= _LEAST_WEIGHT_SHARE * totals[row.measure]
+    ]
+
+
+def _total(figure: ComparedFigure) -> float:
+    """The observed figure over all runs of a command, as much as there may be."""
+    return (figure.observed_most or 0.0) * figure.counts[0]
 
 
 def trust(likeness: Likeness) -> str:

@@ -42,6 +42,8 @@ FEWEST_VALUES = 10
 _SEEDS = (17, 74)
 """The sessions of both sides are drawn by themselves."""
 _P90_SHARE = 0.9
+_WIDE_RANGE_RATIO = 1.2
+"""A figure of which rounding hides so much is no figure to differ from."""
 _MOST_CORRELATED_RUNS = 5_000
 """Most runs of a command of which a correlation is computed: those of evenly spaced sessions."""
 
@@ -108,8 +110,11 @@ def compared_figure(
 
 
 def _relative(low: float, high: float, value: float) -> float | None:
-    """The difference from an observed figure; from a range of rounding that from its nearest end, and 0 within it."""
-    if high <= 0 or not np.isfinite(value):
+    """The difference from an observed figure; from a range of rounding that from its nearest end.
+
+    Within a narrow range it is 0. Within a wide one it cannot be told.
+    """
+    if high <= 0 or not np.isfinite(value) or (low <= value <= high and high > _WIDE_RANGE_RATIO * low):
         return None
     nearest = min(max(value, low), high)
     return value / nearest - 1 if nearest > 0 else 0.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import Keys, json_document, members_of
 from loadgo.documents.document import Charts, Document
-from loadgo.notation.figures import counted, number, plain
+from loadgo.notation.figures import as_code, counted, number, plain
 from loadgo.observation.likeness.answer import answer, host_answer, trust
 from loadgo.observation.likeness.results import (
     ComparedCorrelation,
@@ -64,7 +64,27 @@ def likeness_document(likeness: Likeness) -> Document:
             "script.",
         ),
         sections=(Charts(charts), *likeness_tables(likeness)),
+        notes=_next_notes(likeness),
         short_notes=(("More", _MORE),),
+    )
+
+
+def _next_notes(likeness: Likeness) -> tuple[tuple[str, str], ...]:
+    """The remedy where stand-ins of short commands use more than the commands did."""
+    names = [
+        row.command
+        for row in likeness.figures
+        if row.verdict == "differs" and row.command and row.measure in ("processor time", "page faults")
+    ]
+    if not names:
+        return ()
+    command = as_code(f"observe --typed {names[0]}='…'")
+    return (
+        (
+            "Next",
+            f"A stand-in of a short command uses more than the command, since a program has to start. {command} types "
+            "the command itself.",
+        ),
     )
 
 

@@ -110,6 +110,8 @@ def _think_figures(sides: Sides, name: str) -> Iterator[ComparedFigure]:
 def _session_figures(sides: Sides, name: str) -> Iterator[ComparedFigure]:
     """The commands of a session. Each session of the script has the same number, which the script says."""
     each = next(each for each in sides.description.classes if name in ("", each.name))
+    if sides.of_class(name)[1].is_empty():
+        return
     counts = sides.of_class(name)[0].group_by("session", maintain_order=True).len()
     observed = values_of(counts.with_columns(pl.col("len").cast(pl.Float64)), "len")
     means = mean_replicates(observed, 0)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+import polars as pl
+
 from loadgo.errors import BadRun, Refused
 from loadgo.notation.figures import as_code, cut, in_words, share
 from loadgo.observation.figures_file import FiguresDescription
@@ -97,6 +99,12 @@ def _is_as_made(folder: Path, description: FiguresDescription) -> bool:
     return len(content) == description.script_bytes and crc32(content) == description.script_crc32
 
 
+def _processor_share(sides: Sides, rows: pl.DataFrame) -> str:
+    """The share of the observed processor time that these commands took, in words; empty if it is not known."""
+    whole_ns, part_ns = (float(each["cpu_ns"].sum() or 0) for each in (sides.observed.rows, rows))
+    return f", with {share(part_ns / whole_ns)} of their processor time," if whole_ns > 0 else ""
+
+
 def class_warnings(sides: Sides) -> Iterator[str]:
     """The classes that have another share of the commands: figures of all users are then of another mix."""
     for name in sides.class_names:
@@ -105,7 +113,10 @@ def class_warnings(sides: Sides) -> Iterator[str]:
         observed, run = sides.of_class(name)
         shares = len(observed) / len(sides.observed.rows), len(run) / len(sides.run.rows)
         if not len(run):
-            yield f"No user of the run was {name}, and {share(shares[0])} of the observed commands are of {name} users."
+            yield (
+                f"No user of the run was {name}, and {share(shares[0])} of the observed commands"
+                f"{_processor_share(sides, observed)} are of {name} users. Run it with more users, or for longer."
+            )
         elif abs(shares[1] - shares[0]) >= _CLASS_SHIFT:
             yield (
                 f"In the run {share(shares[1])} of the commands are of {name} users, and {share(shares[0])} were "

@@ -54,6 +54,8 @@ def _rates(rows: pl.DataFrame, seed: int) -> dict[str, Floats]:
     if "think_ns" not in means or "elapsed_ns" not in means:
         return {}
     cycle_ns = means["think_ns"] + means["elapsed_ns"] + means.get("typing_ns", 0.0)
+    if not np.all(cycle_ns > 0):
+        return {}
     rates = {"commands a minute": _MINUTE_NS / cycle_ns}
     if "cpu_ns" in means:
         rates["processors used"] = means["cpu_ns"] / cycle_ns

@@ -39,7 +39,8 @@ def difference_in_words(figure: ComparedFigure | ComparedMix) -> str:
     if isinstance(figure, ComparedMix):
         return share(figure.share)
     if figure.relative is None:
-        return NOT_MEASURED
+        is_within_range = figure.run is not None and figure.observed_most != figure.observed
+        return "within the range" if is_within_range else NOT_MEASURED
     return relative_change(figure.relative, figure.interval)
 
 

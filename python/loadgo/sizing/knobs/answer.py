@@ -75,10 +75,10 @@ def _neighbours(knob: Knob, standing: KnobStanding, bracket: tuple[float, float]
 
 def _bracketed(knob: Knob, standing: KnobStanding, bracket: tuple[float, float], targets: str) -> KnobAnswer:
     low, high = bracket
-    met = low if standing.side == "at most" else high
+    met, missed = (low, high) if standing.side == "at most" else (high, low)
     words = (
-        f"{capitalized(standing.side)} {knob.in_words(met)}{_each(knob)} keep {targets}; the answer lies between "
-        f"{knob.in_words(low)} and {knob.in_words(high)}, and the trials do not show where."
+        f"{knob.in_words(met)}{_each(knob)} keep {targets}, and {knob.in_words(missed)} do not. The answer lies "
+        "between them, and the trials do not show where."
     )
     return KnobAnswer("open", met, bracket, words)
 
@@ -88,6 +88,10 @@ def _without_bracket(knob: Knob, standing: KnobStanding, targets: str, trials: i
     if stands in ({"met"}, {"missed"}):
         is_whole_range = {knob.rounded(knob.low), knob.rounded(knob.high)} <= set(tried)
         values = "value" if is_whole_range else "tried value"
+        if len(tried) == 1:
+            verb = "keeps" if stands == {"met"} else "does not keep"
+            words = f"The tried value {knob.in_words(tried[0])}{_each(knob)} {verb} {targets}."
+            return KnobAnswer("open", tried[0] if stands == {"met"} else None, None, words)
         shown = f"{values} from {knob.in_words(tried[0])} to {knob.in_words(tried[-1])}{_each(knob)} keeps {targets}."
         if stands == {"missed"}:
             return KnobAnswer("no value" if is_whole_range else "open", None, None, f"No {shown}")

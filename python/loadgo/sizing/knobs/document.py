@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from loadgo.documents.as_json import json_document, members_of
 from loadgo.documents.document import Charts, Document, Points
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import counted, number, people, seconds, share
+from loadgo.notation.figures import counted, number, people, plain, seconds, share
+from loadgo.running.prepared import THIS_HOST, is_host
 from loadgo.sizing.knobs.knob import Knob
 from loadgo.sizing.knobs.pictures import knob_pictures
 from loadgo.sizing.knobs.results import KnobCapacity, KnobPoint, RecommendedFile
@@ -46,7 +47,8 @@ def knob_document(answered: KnobCapacity) -> Document:
 
     targets = "; ".join(target.text for target in answered.targets)
     mix = ", ".join(f"{mix_class.name} {mix_class.weight}" for mix_class in answered.classes)
-    load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *answered.settings])
+    system = [] if answered.on == THIS_HOST else [f"on {plain(answered.on)}"]
+    load = ", ".join([f"{people(answered.users)}, {mix or answered.script}", *system, *answered.settings])
     files = (Points("Files to put in place, below /etc", tuple(map(_item, answered.recommended)), verbatim=True),)
     curve = (_curve_table(answered),) if answered.points else ()
     return Document(
@@ -69,7 +71,8 @@ def _item(file: RecommendedFile) -> tuple[str, ...]:
 
 
 def _notes(answered: KnobCapacity) -> list[tuple[str, str]]:
-    trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)} in all"
+    virtual = "" if is_host(answered.on) else " of virtual time"
+    trials = f"{counted(len(answered.each_trial), 'trial')}, {seconds(answered.seconds)}{virtual} in all"
     runs = f"each is a run of its own: {', '.join(_runs(answered))}"
     notes = [("Trials", f"{trials}; {runs}." if answered.each_trial else "none was complete.")]
     if any(point.standing == "open" for point in answered.points):
@@ -116,6 +119,7 @@ def _curve_table(answered: KnobCapacity) -> Table:
         column("trials", lambda point: number(point.figures.trials), spare=3),
         column("interactions", lambda point: number(point.figures.interactions), spare=4),
         column("processors", lambda point: share(point.figures.utilisation.get("processors")), spare=2),
-        column("other work", lambda point: share(point.figures.others), spare=1),
     ]
+    if is_host(answered.on):
+        columns.append(column("other work", lambda point: share(point.figures.others), spare=1))
     return Table("Measured, by the limit", tuple(columns), charts=("capacity-of-limit",))

@@ -97,7 +97,7 @@ def parse_knob(text: str) -> Knob:
         name, equals, bounds = text.partition("=")
         low, colon, high = bounds.partition(":")
         scope, _, rest = name.strip().partition(".")
-        if not equals or not colon or scope not in _NAMES or not rest:
+        if not equals or not colon or scope not in _NAMES or not rest or rest.startswith("."):
             raise BadArgument(f"{text}: write a limit and its range, as in {_EXAMPLE}")
         if ":" in high:
             raise BadArgument(f"{text}: a range is LOW:HIGH, two values, as in {_EXAMPLE}")

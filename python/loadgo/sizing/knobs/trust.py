@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from loadgo.measures.trust import Evidence, trust_in_words
-from loadgo.notation.figures import counted, share
+from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, Evidence, trust_in_words
+from loadgo.notation.figures import capitalized, counted, share
+from loadgo.running.prepared import is_host
 from loadgo.sizing.knobs.results import KnobCapacity
 from loadgo.sizing.report.document import STOPPED_WARNING
 from loadgo.sizing.report.trust import late_driver
@@ -26,7 +27,8 @@ def trust_lines(answered: KnobCapacity) -> list[str]:
         "was not measured" if neighbours is None else f"took up to {share(neighbours.most)} of the processors' time"
     )
     trust = knob_trust(answered, is_warned=bool(doubts))
-    return [*(f"Warning: {doubt}" for doubt in doubts), trust, f"Other work {others} in a trial."]
+    other_work = f"Other work {others} in a trial" if is_host(answered.on) else capitalized(NOTHING_ELSE_RAN)
+    return [*(f"Warning: {doubt}" for doubt in doubts), trust, f"{other_work}."]
 
 
 def knob_trust(answered: KnobCapacity, *, is_warned: bool) -> str:
@@ -47,6 +49,8 @@ def _against(answered: KnobCapacity, *, is_warned: bool) -> list[str]:
     if answered.end == "found" and answered.interval is not None and set(answered.interval) <= set(answered.values):
         reasons.append("its ends are two values that were tried, and have no confidence")
     neighbours = neighbours_of(answered.each_trial)
+    if not is_host(answered.on):
+        return reasons
     return [
         *reasons,
         *late_driver(answered.each_trial),
@@ -56,6 +60,7 @@ def _against(answered: KnobCapacity, *, is_warned: bool) -> list[str]:
 
 def _grounds(answered: KnobCapacity) -> list[str]:
     trials = answered.each_trial
+    model = [] if is_host(answered.on) else [NOTHING_ELSE_RAN, A_MODEL]
     if not trials or not all(record.valid for record in trials):
-        return []
-    return [f"all {counted(len(trials), 'trial')} are valid" if len(trials) > 1 else "the trial is valid"]
+        return model
+    return [*model, f"all {counted(len(trials), 'trial')} are valid" if len(trials) > 1 else "the trial is valid"]
