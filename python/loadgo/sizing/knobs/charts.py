@@ -10,9 +10,9 @@ from loadgo.documents.log_axis import log_ticks
 from loadgo.documents.palette import GREY_COLOR, WARM_COLOR
 from loadgo.documents.quick_drawing import quick_drawing
 from loadgo.sizing.knobs.knob import Knob
-from loadgo.sizing.knobs.pictures import figures_of, plain_measure
+from loadgo.sizing.knobs.pictures import figures_of, plotted_in_words, plotted_limit, plotted_title
 from loadgo.sizing.knobs.results import KnobCapacity
-from loadgo.sizing.report.answer import format_measure
+from loadgo.sizing.report.tables import has_value
 
 
 @quick_drawing()
@@ -22,8 +22,9 @@ def knob_charts(answered: KnobCapacity) -> list[Chart]:
     if len(figures) < 2:
         return []
     target = answered.targets[0]
-    label = PERCENT_LABEL if target.measure in ("errors", "busy") else TIME_LABEL
-    title = plain_measure(target)
+    is_share = target.measure in ("errors", "busy") or not has_value(target)
+    label = PERCENT_LABEL if is_share else TIME_LABEL
+    title = plotted_title(target)
     x = knob_axis(answered.knob)
     y = alt.Y("figure:Q", title=title, axis=alt.Axis(labelExpr=f"datum.value == 0 ? '0' : {label}"))
     rows = pl.DataFrame(
@@ -31,11 +32,13 @@ def knob_charts(answered: KnobCapacity) -> list[Chart]:
             "value": [point.value for point, _ in figures],
             "limit": [answered.knob.in_words(point.value, figures=3) for point, _ in figures],
             "figure": [figure for _, figure in figures],
-            "measured": [format_measure(target, figure) for _, figure in figures],
+            "measured": [plotted_in_words(target, figure) for _, figure in figures],
         }
     )
     base = alt.Chart(rows).encode(x=x, y=y, tooltip=["limit", alt.Tooltip("measured", title=title)])
-    limit = alt.Chart(pl.DataFrame({"figure": [target.limit]})).mark_rule(color=WARM_COLOR).encode(y="figure:Q")
+    limit = (
+        alt.Chart(pl.DataFrame({"figure": [plotted_limit(target)]})).mark_rule(color=WARM_COLOR).encode(y="figure:Q")
+    )
     layers = [*_answer_layers(answered), limit, base.mark_line(strokeWidth=1.5, color=ACCENT_COLOR)]
     layers.append(base.mark_point(filled=True, size=60, opacity=1, color=ACCENT_COLOR))
     caption = f"{title} with {answered.users} users, at each value that was tried. The horizontal line is the target."

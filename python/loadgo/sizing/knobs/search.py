@@ -43,6 +43,10 @@ CLOSE_OCTAVES = 0.5
 """On a simulated machine, at most trials within this many doublings of the crossing are on the curve of the answer."""
 _CLOSE_HALF_WIDTHS, _LEAST_CLOSE_OCTAVES = 2.0, 0.2
 """They are within this many half-widths of its interval, and at least within so many doublings."""
+_WIDER_REACHES_OCTAVES = (1.0, 1.6)
+"""Where trials so close do not show on which sides the limit is met and missed, those farther away count, too."""
+_REACH_PARTS = (0.5, 0.9, 0.25)
+"""Pairs of trials are placed at these parts of the reach, in turn: a parabola needs more than two values."""
 _CLOSE_ROUNDS = 3
 """The line is moved to the trials around its own crossing this many times."""
 
@@ -142,7 +146,8 @@ def next_value(
         return None
     if not standing.follows_curve:
         return _beside(knob, tried, crossing.users, _NEAR_OCTAVES)
-    step = 2 ** (standing.reach_octaves / 2)
+    part = _REACH_PARTS[len(tried) // 2 % len(_REACH_PARTS)]
+    step = 2 ** (part * standing.reach_octaves)
     return _beside(knob, tried, crossing.users, standing.reach_octaves, (1 / step, step))
 
 
@@ -210,15 +215,25 @@ def _close_crossing(
     rough = LimitCrossing(centre, *bracket, 0.0, 0.0)
     standing = KnobStanding({}, side, bracket, rough, follows_curve=True, is_rough=True, wants_closer=True)
     for _ in range(_CLOSE_ROUNDS):
-        ends = centre / 2**standing.reach_octaves, centre * 2**standing.reach_octaves
-        close = _crossing(trials, goal, side, ends, _curve_of)
+        close = _crossing(trials, goal, side, _within(centre, standing.reach_octaves), _curve_of)
         if close is None:
-            return replace(standing, wants_closer=True)
+            break
         centre = close.users
         half_width = math.log2(close.high / close.low) / 2
         reach = min(standing.reach_octaves, max(_CLOSE_HALF_WIDTHS * half_width, _LEAST_CLOSE_OCTAVES))
         standing = replace(standing, crossing=close, is_rough=False, wants_closer=False, reach_octaves=reach)
-    return standing
+    else:
+        return standing
+    for reach in _WIDER_REACHES_OCTAVES if standing.is_rough else ():
+        close = _crossing(trials, goal, side, _within(centre, reach), _curve_of)
+        if close is not None:
+            return replace(standing, crossing=close, is_rough=False)
+    return replace(standing, wants_closer=True)
+
+
+def _within(centre: float, octaves: float) -> tuple[float, float]:
+    """The values within so many doublings of the centre."""
+    return centre / 2**octaves, centre * 2**octaves
 
 
 def _rough_crossing(trials: Sequence[KnobTrial], goal: SearchGoal, side: KnobSide) -> float | None:

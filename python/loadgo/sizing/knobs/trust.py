@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadgo.measures.trust import A_MODEL, NOTHING_ELSE_RAN, Evidence, trust_in_words
+from loadgo.measures.trust import NOTHING_ELSE_RAN, Evidence, trust_in_words
 from loadgo.notation.figures import capitalized, counted, share
 from loadgo.running.prepared import is_host
 from loadgo.sizing.knobs.results import KnobCapacity
@@ -60,7 +60,7 @@ def _against(answered: KnobCapacity, *, is_warned: bool) -> list[str]:
 
 def _grounds(answered: KnobCapacity) -> list[str]:
     trials = answered.each_trial
-    model = [] if is_host(answered.on) else [NOTHING_ELSE_RAN, A_MODEL]
+    model = [] if is_host(answered.on) else [NOTHING_ELSE_RAN, "no real machine was measured"]
     if not trials or not all(record.valid for record in trials):
         return model
     return [*model, f"all {counted(len(trials), 'trial')} are valid" if len(trials) > 1 else "the trial is valid"]
