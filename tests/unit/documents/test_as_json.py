@@ -28,6 +28,7 @@ WRITTEN_APART = {
     "Ready": {"runs"},
     "RunDescription": {"hosts", "lost_hosts", "command_line"},
     "Speedup": {"evidence"},
+    "Likeness": {"evidence"},
     "VerifiedPoint": {"lost_reasons"},
 }
 """Fields that a writer treats by itself, or that say how another was computed, where files are, or what is in one."""
