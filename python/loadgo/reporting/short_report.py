@@ -214,7 +214,8 @@ def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
     response_ns, usage = summary.everything.response.mean_ns, summary.everything.usage
     if not response_ns:
         return []
-    for_processor = "waiting for a processor" + (" or throttled" if cpu_wait_has_throttled(summary) else "")
+    is_within_wait = cpu_wait_has_throttled(summary)
+    for_processor = "waiting for a processor" + (" or throttled" if is_within_wait else "")
     waits = {
         for_processor: usage.ready_wait_ns,
         "waiting for a page": usage.paging_wait_ns,
@@ -222,7 +223,13 @@ def _wait_facts(summary: Summary) -> list[tuple[float, str, str]]:
         # It is summed over processors, and so may be longer than the response.
         "throttled by the user's quota": min(usage.throttled_ns or 0.0, response_ns),
     }
-    together_ns = sum(wait_ns for wait_ns in waits.values() if wait_ns)
+    apart_ns = [
+        usage.ready_wait_ns,
+        usage.paging_wait_ns,
+        usage.io_wait_ns,
+        0.0 if is_within_wait else usage.throttled_ns,
+    ]
+    together_ns = sum(wait_ns for wait_ns in apart_ns if wait_ns)
     summed = ", summed over the processes of a line" if together_ns > response_ns else ""
     return [
         (

@@ -39,3 +39,12 @@ def test_as_a_part_of_the_response_it_is_at_most_the_response() -> None:
     """Threads that are throttled on four processors at once have four times the time."""
     notes = short_notes(summary("taskstats", throttled_ns=4000 * MS), View(), "run")
     assert ("Response", "100.0 % throttled by the user's quota, 1.00 s of 1.00 s on average") in notes
+
+
+@pytest.mark.parametrize(("waits", "is_summed"), [("taskstats", False), ("kernel meters", True)])
+def test_waits_longer_than_the_response_are_called_sums_only_if_none_is_within_another(
+    waits: str, is_summed: bool
+) -> None:
+    notes = short_notes(summary(waits, throttled_ns=800 * MS, ready_wait_ns=850 * MS), View(), "run")
+    parts = [note[1] for note in notes if note[0] == "Response"]
+    assert [", summed over the processes of a line" in part for part in parts] == [is_summed] * 2

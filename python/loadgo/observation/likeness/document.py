@@ -17,6 +17,7 @@ from loadgo.observation.likeness.results import (
     Gap,
     Likeness,
     LoadOfSide,
+    Measure,
 )
 from loadgo.observation.likeness.tables import likeness_tables
 
@@ -38,6 +39,8 @@ JSON_KEYS: Keys = {
     Gap: "figure reason",
     Curve: "user_class command measure probabilities observed run",
 }
+_SMALL_FIGURES: dict[Measure, float] = {"processor time": 50e6, "page faults": 2000.0}
+"""Nanoseconds and faults of a mean or p90. The start of a stand-in takes some 12 ms and 1,000 faults."""
 _MORE = "the same command with `--full` prints all tables; with `--format html` it is a page with charts."
 
 
@@ -70,22 +73,26 @@ def likeness_document(likeness: Likeness) -> Document:
 
 
 def _next_notes(likeness: Likeness) -> tuple[tuple[str, str], ...]:
-    """The remedy where stand-ins of short commands use more than the commands did."""
-    names = [
-        row.command
-        for row in likeness.figures
-        if row.verdict == "differs" and row.command and row.measure in ("processor time", "page faults")
-    ]
+    """The remedy where stand-ins of small commands use more than the commands did."""
+    names = [row.command for row in likeness.figures if _is_small(row)]
     if not names:
         return ()
     command = as_code(f"observe --typed {names[0]}='…'")
     return (
         (
             "Next",
-            f"A stand-in of a short command uses more than the command, since a program has to start. {command} types "
-            "the command itself.",
+            "A stand-in may use more than a command of few milliseconds or few page faults, since a program has to "
+            f"start. {command} types the command itself.",
         ),
     )
+
+
+def _is_small(figure: ComparedFigure) -> bool:
+    """Whether the run has more of a figure than was observed, and so little was that the start of a program shows."""
+    most = _SMALL_FIGURES.get(figure.measure)
+    if most is None or figure.verdict != "differs" or not figure.command:
+        return False
+    return figure.relative is not None and figure.relative > 0 and (figure.observed_most or 0.0) < most
 
 
 def likeness_json(likeness: Likeness) -> str:

@@ -54,7 +54,10 @@ class ComparedFigure:
     """The same with all that rounding down may hide; equal to `observed` where nothing is rounded."""
     run: float | None
     relative: float | None
-    """The run's figure over the observed one, less 1. With rounding it is that over the middle of the range."""
+    """The run's figure over the observed one, less 1. With rounding it is that over the nearest end of the range.
+
+    None where the observed figure is not known, or where rounding hides much and the run's figure lies within.
+    """
     interval: Interval | None
     """The 95 % interval of `relative`, with the range of the rounding in it."""
     verdict: Verdict

@@ -48,8 +48,7 @@ _WIDER_REACHES_OCTAVES = (1.0, 1.6)
 _REACH_PARTS = (0.5, 0.9, 0.25)
 """Pairs of trials are placed at these parts of the reach, in turn: a parabola needs more than two values."""
 _CLOSE_ROUNDS = 3
-"""The line is moved to the trials around its own crossing this many times."""
-
+"""The curve is moved to the trials around its own crossing this many times."""
 
 CrossingOfTarget = Callable[[SearchGoal, int, Sequence[CapacityTrial]], LimitCrossing | None]
 """A function from the number of a target and placed trials to the target's crossing."""
@@ -101,7 +100,7 @@ def first_values(knob: Knob) -> list[float]:
 
 
 def standing_of(knob: Knob, trials: Sequence[KnobTrial], goal: SearchGoal) -> KnobStanding:
-    """The findings so far. A crossing outside of the bracket is none: the curve is no line there."""
+    """The findings so far. On a host, a crossing outside of the bracket is none: the curve is no line there."""
     values = sorted({each.value for each in trials})
     stands = {value: _stands_at(value, trials, goal) for value in values}
     met = [value for value in values if stands[value] == "met"]
@@ -136,8 +135,6 @@ def next_value(
         return None
     if standing.crossing is None:
         low, high = standing.bracket
-        if standing.follows_curve and high <= low / _BRACKET_FACTORS[0]:
-            return _beside(knob, tried, math.sqrt(low * high))
         between = knob.rounded(math.sqrt(low * high))
         # Between is a value that neither meets nor misses the targets: its neighbours are tried, then it again.
         return between if between not in tried else _between(knob, tried, low, high)
@@ -155,7 +152,7 @@ def _beside(
     knob: Knob,
     tried: Sequence[float],
     crossing: float,
-    octaves: float = CLOSE_OCTAVES,
+    octaves: float,
     factors: tuple[float, float] = _BRACKET_FACTORS,
 ) -> float:
     """A value beside the crossing, on the side of it that has fewer trials within so many doublings."""
