@@ -1,11 +1,16 @@
 """A host whose sshd allows few sessions, or few log-ins at a time: who did not come in is told, and nothing stays."""
 
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import loadgo
 import polars as pl
 from support.agent_hosts import FAR, agent_host
-from support.outside import NEEDS_ROOT
+from support.outside import LOOK_EVERY_S, NEEDS_ROOT
 
 pytestmark = NEEDS_ROOT
 
@@ -39,3 +44,32 @@ def test_log_ins_that_sshd_drops_are_told_with_the_remedy(tmp_path: Path) -> Non
     assert outcomes.count("refused") > 0
     assert "sshd dropped" in told.stderr
     assert "`MaxStartups`" in told.stderr
+
+
+def test_a_log_in_that_sshd_drops_since_another_is_under_way_is_tried_again(tmp_path: Path) -> None:
+    with agent_host(tmp_path, apart=True, settings=("MaxStartups=1:100:1",)) as far:
+        with _log_in_under_way(far.host.port):
+            told = far.loadgo("doctor", "--on", FAR, status=2)
+            assert "ends the connection before the log-in" in told.stderr
+        with _log_in_under_way(far.host.port, for_s=1.0):
+            told = far.loadgo("doctor", "--on", FAR)
+    assert "far" in told.stdout
+
+
+@contextmanager
+def _log_in_under_way(port: int, for_s: float | None = None) -> Iterator[None]:
+    """A connection to sshd that does not log in. It ends after the time, or with the context."""
+    with _taken_connection(port) as connection:
+        if for_s is not None:
+            threading.Timer(for_s, connection.shutdown, (socket.SHUT_RDWR,)).start()
+        yield
+
+
+def _taken_connection(port: int) -> socket.socket:
+    """A connection that sshd has taken. Before it, sshd may still have one that was made to see whether it listens."""
+    while True:
+        connection = socket.create_connection(("127.0.0.1", port))
+        if connection.recv(64).startswith(b"SSH-2.0"):
+            return connection
+        connection.close()
+        time.sleep(LOOK_EVERY_S)

@@ -22,13 +22,23 @@ from typing import IO
 from loadgo.hosts.address import Address
 from loadgo.hosts.control_directory import control_directory
 from loadgo.hosts.error_output import ErrorOutput
-from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, NoAgent, SshMissing, shown_clause, ssh_failure
+from loadgo.hosts.failures import (
+    SSH_FAILED_STATUS,
+    ConnectionDropped,
+    LoginUnfinished,
+    NoAgent,
+    SshMissing,
+    shown_clause,
+    ssh_failure,
+)
 
 CONNECT_TIMEOUT_S = 20
 ALIVE_INTERVAL_S, MOST_UNANSWERED_QUESTIONS = 5, 3
 """ssh asks every so many seconds whether the other side is there, and gives up after so many unanswered questions."""
 LOGIN_TIMEOUT_S = 150.0
 """Time limit of a log-in. sshd's own is 120 s by default, in which a user types passwords and second factors."""
+DROPPED_LOGIN_PAUSES_S = (0.5, 1.0, 2.0)
+"""Pauses before the log-in is tried again after sshd has dropped it. A host where many log in at once drops some."""
 STOP_LOOK_EVERY_S = 0.1
 """Interval at which a wait looks for a stop signal."""
 MOST_TEXT_BYTES = 1 << 16
@@ -108,18 +118,36 @@ def connect(address: Address, question: str, stop: threading.Event | None = None
         raise SshMissing("there is no ssh on this host: install OpenSSH's client (openssh-client)")
     stop = stop or threading.Event()
     with control_directory() as directory:
-        script = f"{question}; exec cat >/dev/null"
-        streams = (subprocess.PIPE, subprocess.PIPE)
-        master, errors = _start(address, directory, script, _MASTER_ROLE, streams)
+        master, answer = _log_in(address, directory, question, stop)
         try:
-            try:
-                answer = _read_answer(address, master, errors, stop)
-            except BaseException:
-                master.terminate()  # its end of input does not reach an ssh that still logs in
-                raise
             yield Connection(address, directory, answer, stop)
         finally:
             end_process(master)
+
+
+def _log_in(
+    address: Address, directory: Path, question: str, stop: threading.Event
+) -> tuple[subprocess.Popen[bytes], list[str]]:
+    """The master that has logged in, and the words of its answer. A log-in that is dropped is tried again."""
+    for pause_s in DROPPED_LOGIN_PAUSES_S:
+        with suppress(ConnectionDropped):
+            return _log_in_once(address, directory, question, stop)
+        stop.wait(pause_s)
+        raise_if_stopped(stop)
+    return _log_in_once(address, directory, question, stop)
+
+
+def _log_in_once(
+    address: Address, directory: Path, question: str, stop: threading.Event
+) -> tuple[subprocess.Popen[bytes], list[str]]:
+    script = f"{question}; exec cat >/dev/null"
+    master, errors = _start(address, directory, script, _MASTER_ROLE, (subprocess.PIPE, subprocess.PIPE))
+    try:
+        return master, _read_answer(address, master, errors, stop)
+    except BaseException:
+        master.terminate()  # its end of input does not reach an ssh that still logs in
+        end_process(master)
+        raise
 
 
 def raise_if_stopped(stop: threading.Event) -> None:

@@ -40,6 +40,10 @@ class HostUnreachable(NoAgent):
     """There is no connection to the host."""
 
 
+class ConnectionDropped(HostUnreachable):
+    """The other side ended the connection before the log-in, as sshd does when too many log in at once."""
+
+
 class WrongArchitecture(NoAgent):
     """The host is no Linux, or of another architecture than the agent."""
 
@@ -140,7 +144,7 @@ _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
     (("timed out",), HostUnreachable, _NO_ANSWER_REMEDY),
     (
         ("connection closed", "connection reset", "banner exchange", "kex_exchange"),
-        HostUnreachable,
+        ConnectionDropped,
         "something at this port ends the connection before the log-in: see that it is an sshd, and in its log why it "
         "does (`MaxStartups`, a ban after failed log-ins)",
     ),

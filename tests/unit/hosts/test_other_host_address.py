@@ -5,6 +5,7 @@ import pytest
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import Address, parse_host
 from loadgo.hosts.failures import (
+    ConnectionDropped,
     FarDiskFull,
     HostKeyRefused,
     HostUnreachable,
@@ -93,7 +94,7 @@ def test_each_way_of_not_reaching_a_host_has_a_remedy_of_its_own() -> None:
     )
     errors = [ssh_failure(Address("login1"), text) for text in printed]
     assert len({str(error).rpartition(": ")[2] for error in errors}) == len(printed)
-    assert [type(error) for error in errors] == [HostUnreachable] * 5 + [HostKeyRefused] * 2
+    assert [type(error) for error in errors] == [HostUnreachable] * 4 + [ConnectionDropped] + [HostKeyRefused] * 2
     wrong_key = str(errors[-1])
     assert "its key is another than the one that is known here (ED25519 key in /root/.ssh/known_hosts:1)" in wrong_key
     assert "it shows SHA256:Xa1:" in wrong_key
