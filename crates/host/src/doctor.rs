@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use crate::groups::Groups;
-use crate::groups::hierarchy::{Version, hierarchies};
+use crate::groups::hierarchy::{Hierarchy, Version, hierarchies};
 use crate::leftovers::Leftovers;
 use crate::limits::each::{EachLimit, UserLimits};
 use crate::refusal::Refusal;
@@ -125,10 +125,20 @@ fn fifo() -> Answer {
     let tried = std::thread::Builder::new().spawn(|| set_policy(Policy::Fifo(1)));
     match tried.and_then(|tried| tried.join().expect("the thread does not panic")) {
         Ok(()) => Answer::exact(ability, "permitted"),
-        Err(error) => {
-            let remedy = "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf";
-            Answer::absent(ability, Refusal::new("SCHED_FIFO").because(error).with_remedy(remedy))
-        }
+        Err(error) => Answer::absent(ability, Refusal::new("SCHED_FIFO").because(error).with_remedy(fifo_remedy(&hierarchies()))),
+    }
+}
+
+/// A group of cgroup v1 has no real-time time of its own where the kernel divides it among groups (CONFIG_RT_GROUP_SCHED). Then root
+/// is refused, too. Containers are in such groups.
+fn fifo_remedy(hierarchies: &[Hierarchy]) -> String {
+    let cpu = hierarchies.iter().find(|hierarchy| hierarchy.version == Version::V1 && hierarchy.has("cpu"));
+    match cpu.map(|cpu| cpu.own.join("cpu.rt_runtime_us")) {
+        Some(share) if read(&share.to_string_lossy()).trim() == "0" => format!(
+            "real-time time for this control group, as root: echo 100000 >{}, and for the groups above it; of a container: `--cpu-rt-runtime=100000`",
+            share.display()
+        ),
+        _ => "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf".to_owned(),
     }
 }
 
@@ -310,5 +320,22 @@ mod tests {
         abilities.sort_unstable();
         abilities.dedup();
         assert_eq!(abilities.len(), answers.len());
+    }
+
+    #[test]
+    fn a_group_without_real_time_time_is_the_reason_that_root_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let group = Hierarchy {
+            version: Version::V1,
+            mount: folder.path().to_owned(),
+            own: folder.path().to_owned(),
+            controllers: vec!["cpu".to_owned()],
+        };
+        let share = folder.path().join("cpu.rt_runtime_us");
+        fs::write(&share, "0\n").expect("written");
+        assert!(fifo_remedy(std::slice::from_ref(&group)).contains(&format!(">{}", share.display())));
+        fs::write(&share, "950000\n").expect("written");
+        assert!(fifo_remedy(&[group]).starts_with("run as root"));
+        assert!(fifo_remedy(&[]).starts_with("run as root"));
     }
 }
