@@ -64,6 +64,7 @@ def main() -> None:
             duration=load.seconds,
             warm_up=WARM_UP_S,
             driver=Driver(fifo=load.scheduling == "fifo", processor=0 if load.pinned else None),
+            meters=load.meters,
             out=Path(place) / "run",
             progress=watch.on_progress,
         )

@@ -33,6 +33,8 @@ class Load:
     scheduling: str = "fifo"
     """`fifo`, `batch` (loadgo's choice without think time) or `other`."""
     login: str = "loadgo-calculator"
+    meters: str = "cheap"
+    """loadgo's meters: `none`, `cheap` or `exact`. The other drivers have none."""
 
 
 @dataclass(frozen=True)
