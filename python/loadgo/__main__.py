@@ -48,12 +48,24 @@ def main() -> None:
         sys.exit(_INTERRUPTED_STATUS)
     except SystemExit:
         raise
-    except BaseException:
+    except BaseException as error:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
-        import traceback
+        if isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
+            _print_foreign_modules(error)
+        else:
+            import traceback
 
-        traceback.print_exc()
+            traceback.print_exc()
         sys.exit(_NOT_RUN_STATUS)
+
+
+def _print_foreign_modules(error: ImportError) -> None:
+    """Says that a module could not be loaded where PYTHONPATH is set, as environment modules of clusters do."""
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    sys.stderr.write(
+        f"loadgo: a module cannot be loaded: {lines[0].strip()}: PYTHONPATH is set, and may bring modules of another "
+        "Python: `env -u PYTHONPATH loadgo …`; with LOADGO_TRACEBACK=1 the whole error is printed\n"
+    )
 
 
 def _end_in_words(number: int, _frame: object) -> None:

@@ -162,12 +162,14 @@ def test_the_next_run_clears_away_what_a_killed_one_left(bench: Bench, request: 
 def test_a_kernel_s_switch_that_another_turned_off_meanwhile_is_told(bench: Bench) -> None:
     own, delay_accounting = with_own_state(bench)
     script = bench.script(f'think = "none"\nlines = ["echo 0 > {DELAY_ACCOUNTING}"]\n')
-    bench.run(script, out="switched", before=own)
+    bench.run(script, "--meters", "none", out="switched", before=own)
     assert delay_accounting.read_text().strip() == "0"
     assert bench.tables("switched").conditions["usage"]["delays_switched_off"]
-    assert "somebody switched the kernel's delay accounting off" in " ".join(
-        bench.typed("report", "switched").stdout.split()
-    )
+    sentence = "somebody switched the kernel's delay accounting off"
+    assert sentence in " ".join(bench.typed("report", "switched").stdout.split())
+    metered = bench.run(script, "--meters", "cheap", out="metered", before=own).conditions["usage"]
+    assert (metered["waits"], metered["delays_switched_off"]) == ("kernel meters", True)
+    assert sentence not in " ".join(bench.typed("report", "metered").stdout.split())
 
 
 def test_a_run_whose_lines_are_never_answered_ends_with_the_time_that_it_had(bench: Bench) -> None:

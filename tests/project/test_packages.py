@@ -140,7 +140,7 @@ def check_alone(root: Path) -> None:
     assert "the processors' time:" in metered.stdout, metered.stderr
     doctor = typed_in(root, "doctor", "--full")
     assert (doctor.returncode, doctor.stderr) == (0, "")
-    assert re.match(r"\d+ of \d+ abilities are here\n", doctor.stdout)
+    assert re.match(r"\d+ of \d+ abilities are here", doctor.stdout)
 
 
 def typed_in(root: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -14,18 +14,21 @@ from loadgo.cli.output import print_output
 from loadgo.running.stopping import report_after_stop_signals
 
 FIRST_STEPS_TEXT = """\
-loadgo loads this host with users who type, and measures how many it holds, what each interaction costs, and where the
-time goes. A first command to try:
+loadgo loads this host with users who type, and measures how many it holds,
+what each interaction costs, and where the time goes. A first command to try:
 
     loadgo run typical-user --users 20 --think 'uniform(0.5s, 3s)'
 
 It takes about a minute. Then:
 
-    loadgo report --format html      the same run as a page with charts
-    loadgo run typical-user --on multics-645 --users 4     the same on a simulated machine of 1973
-    loadgo meter --for 10s           where all of this host's time goes, without a load
-    loadgo doctor                    what can be measured on this host, and why not the rest
-    loadgo --help                    all commands
+    loadgo report --format html   that run as a page with charts
+    loadgo meter --for 10s        where this host's time goes, without a load
+    loadgo doctor                 what can be measured here, and why not the rest
+    loadgo --help                 all commands
+
+The same users on a simulated machine of 1973:
+
+    loadgo run typical-user --users 4 --on multics-645
 """
 
 _HELP = """Loads a machine with users who type: how many it holds, what each interaction costs, where the time goes.

@@ -29,10 +29,12 @@ def runs(
 ) -> None:
     """Lists the recorded runs, the newest last."""
     with errors_as_messages():
+        from loadgo.records.runs import runs_folder
+
         page = page_output(format, output, "runs.html")
         recorded = loadgo.runs()
         if not recorded:
-            print_note("there are no runs yet: make one with `loadgo run typical-user`")
+            print_note(f"there are no runs in {runs_folder().absolute()} yet: make one with `loadgo run typical-user`")
         if recorded or format != "text":
             page.show(recorded, full=full)
 

@@ -1,4 +1,4 @@
-"""The words that a shell offers for an argument at the Tab key: bundled scripts, bundled machines, recorded runs.
+"""The words that a shell offers for an argument at the Tab key: bundled scripts and machines, formats, recorded runs.
 
 Where nothing here begins as the word does, the shell offers files.
 """
@@ -21,6 +21,13 @@ def machine_completions(incomplete: str) -> list[str]:
     from loadgo.running.machines import machine_names
 
     return [name for name in machine_names() if name.startswith(incomplete)]
+
+
+def schema_completions(incomplete: str) -> list[str]:
+    """The formats whose names begin so."""
+    from loadgo.schemas.formats import schema_names
+
+    return [name for name in schema_names() if name.startswith(incomplete)]
 
 
 def run_completions(incomplete: str) -> list[str]:

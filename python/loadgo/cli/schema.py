@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from loadgo.cli.completed_values import schema_completions
 from loadgo.cli.output import errors_as_messages
 from loadgo.cli.page_output import page_output
 
@@ -14,7 +15,11 @@ from loadgo.cli.page_output import page_output
 def schema(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="FORMAT", help="A format, a command, or a kind of file; by default all are listed."),
+        typer.Argument(
+            metavar="FORMAT",
+            autocompletion=schema_completions,
+            help="A format, a command, or a kind of file; by default all are listed.",
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write; - is the standard output.")

@@ -314,7 +314,7 @@ def _notes(
         )
     if unknown_waits:
         notes.append(unknown_waits)
-    if usage.get("delays_switched_off"):
+    if usage.get("delays_switched_off") and usage.get("waits") != "kernel meters":
         notes.append(
             "Waits for paging and for I/O are too small: somebody switched the kernel's delay accounting off during "
             "the run, such as a loadgo in another container. `sysctl kernel.task_delayacct=1` keeps it on."

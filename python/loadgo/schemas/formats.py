@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
 
@@ -89,6 +90,12 @@ JSON_FORMATS = (
 """All formats."""
 
 
+def schema_names() -> list[str]:
+    """The names that `schema` takes: kinds of files, formats, and commands."""
+    printed = {name for known in JSON_FORMATS for name in (*known.commands, known.name)}
+    return [*(known.name for known in FILE_FORMATS), *sorted(printed)]
+
+
 def schema_path(name: str) -> Path:
     """The schema's file of the JSON format or the kind of file called `name`, or of what a command of this name prints.
 
@@ -97,8 +104,10 @@ def schema_path(name: str) -> Path:
     by_name = {command: known.path for known in JSON_FORMATS for command in (*known.commands, known.name)}
     by_name |= {known.name: known.path for known in FILE_FORMATS}
     if name not in by_name:
-        names = ", ".join(known.name for known in (*JSON_FORMATS, *FILE_FORMATS))
-        raise BadArgument(f"there is no format {name!r}; there are {names}")
+        near = get_close_matches(name, by_name, n=1)
+        names = ", ".join(known.name for known in (*FILE_FORMATS, *JSON_FORMATS))
+        hint = f"did you mean {near[0]}?" if near else f"there are {names}"
+        raise BadArgument(f"there is no format {name!r}; {hint}")
     return by_name[name]
 
 

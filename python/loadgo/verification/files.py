@@ -88,9 +88,10 @@ def _without_manifest(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[Ver
     streams = [name for name in tables_present(folder) if not (folder / f"{name}.parquet").exists()]
     for name in streams:
         yield from _stream_check(folder / f"{name}.arrows")
+    came_to_its_end = run_toml.get("finished") and run_toml.get("outcome") != "failed"
     reason = (
         "an earlier loadgo recorded the run, and wrote no checksums of tables"
-        if run_toml.get("finished")
+        if came_to_its_end
         else "the run did not come to its end, where the checksums of tables are written"
     )
     yield VerifiedPoint(

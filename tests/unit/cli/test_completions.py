@@ -26,6 +26,7 @@ MANY_WORDS = {
     ("run", "edit"): {"editor"},
     ("run", "--on", "multics-64"): {"multics-645"},
     ("report", "--format", "s"): {"svg"},
+    ("schema", "scr"): {"script", "scripts"},
     ("report", ""): {"last", "monday", "tuesday"},
 }
 

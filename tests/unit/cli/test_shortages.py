@@ -62,7 +62,7 @@ def test_an_error_that_nobody_expects_is_no_bad_finding(tmp_path: Path) -> None:
     (tmp_path / "polars.py").write_text("raise ImportError('a broken library')\n")
     told = subprocess.run(
         [sys.executable, "-m", "loadgo", "query", "SELECT 1"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "LOADGO_TRACEBACK": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,19 @@ def test_a_command_imports_the_large_libraries_that_it_needs_and_no_other(argume
 
 def test_a_run_begins_without_any_large_library(tmp_path: Path) -> None:
     assert imported(IMPORT_WHAT_RUNS, runs=tmp_path) == set()
+
+
+def test_modules_of_another_python_are_named_with_the_remedy(tmp_path: Path) -> None:
+    """A module of another Python's NumPy cannot be loaded, as this one cannot."""
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").write_text("raise ImportError('No module named numpy._core\\nPLEASE READ')")
+    ended = subprocess.run(
+        [sys.executable, "-m", "loadgo", "report", RUN],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "No module named numpy._core: PYTHONPATH is set" in ended.stderr
+    assert "`env -u PYTHONPATH loadgo …`" in ended.stderr

@@ -124,5 +124,5 @@ def test_there_is_no_schema_without_a_format_and_every_result_has_one() -> None:
 
 def test_a_schema_is_found_by_its_command_too_and_an_unknown_name_is_refused() -> None:
     assert loadgo.schema("report") == loadgo.schema("run")
-    with pytest.raises(BadArgument, match="there is no format 'pdf'; there are run, "):
+    with pytest.raises(BadArgument, match="there is no format 'pdf'; there are script, "):
         loadgo.schema("pdf")

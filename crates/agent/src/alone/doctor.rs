@@ -22,8 +22,9 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
 
 /// The abilities that are missing or estimated, each with its reason and remedy, and the names of the others; `full`, all of them.
 fn report(abilities: &[Ability], full: bool) -> String {
-    let absent = abilities.iter().filter(|ability| ability.state == "absent").count();
-    let mut lines = vec![format!("{} of {} abilities are here", abilities.len() - absent, abilities.len())];
+    let (exact, estimated) = (count_of(abilities, "exact"), count_of(abilities, "estimated"));
+    let in_part = if estimated > 0 { format!(", {estimated} in part") } else { String::new() };
+    let mut lines = vec![format!("{exact} of {} abilities are here{in_part}", abilities.len())];
     for ability in abilities.iter().filter(|ability| full || ability.state != "exact") {
         let state = if ability.state == "absent" { "not here" } else { ability.state.as_str() };
         let how = if ability.how.is_empty() { String::new() } else { format!(", {}", ability.how) };
@@ -36,6 +37,10 @@ fn report(abilities: &[Ability], full: bool) -> String {
         lines.push(format!("exact: {}", exact.join("; ")));
     }
     lines.join("\n") + "\n"
+}
+
+fn count_of(abilities: &[Ability], state: &str) -> usize {
+    abilities.iter().filter(|ability| ability.state == state).count()
 }
 
 fn line((name, text): (&str, &String)) -> Option<String> {
@@ -58,7 +63,7 @@ mod tests {
             ability("waits", "estimated", "/proc", "no taskstats"),
             ability("meter: faults", "absent", "", "it takes root"),
         ];
-        let short = "2 of 3 abilities are here\nwaits: estimated, /proc\n  why: no taskstats\n  remedy: as root\n\
+        let short = "1 of 3 abilities are here, 1 in part\nwaits: estimated, /proc\n  why: no taskstats\n  remedy: as root\n\
             meter: faults: not here\n  why: it takes root\n  remedy: as root\nexact: terminals\n";
         assert_eq!(report(&abilities, false), short);
         assert!(report(&abilities, true).contains("\nterminals: exact, 16384\n"));

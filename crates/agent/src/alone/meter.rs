@@ -17,6 +17,9 @@ use std::time::Duration;
 const EXAMPLE: &str = "write loadgo-agent meter --for 10s [--meters none|cheap|exact], or loadgo-agent meter -- COMMAND…";
 /// Number of processes that the report names.
 const SHOWN_PROCESSES: usize = 5;
+/// The owner in the records that stands for the threads that sample. Alone it tells nothing of the host.
+const METERS_OWN: &str = "meters";
+const PROCESSES_UNKNOWN: &str = "which processes took it is known with the kernel's meters alone (see loadgo-agent doctor)";
 /// Length of a span of the records.
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -115,8 +118,10 @@ fn report(sums: &Sums, metering_end: &MeteringResult, host: &Description) -> Str
     };
     lines.push(if whole == 0 { "nothing was metered: it ended before the first span" } else { "the processors' time:" }.into());
     lines.extend(shares(largest(sums.time_ns.iter().map(|(name, ns)| (in_words(name).to_owned(), *ns))), usize::MAX));
-    lines.extend((!sums.process_ns.is_empty()).then(|| "of it, the busiest processes:".into()));
-    lines.extend(shares(largest(sums.process_ns.clone()), SHOWN_PROCESSES));
+    let processes: Vec<_> = largest(sums.process_ns.clone()).into_iter().filter(|(name, _)| name != METERS_OWN).collect();
+    let heading = if processes.is_empty() { PROCESSES_UNKNOWN } else { "of it, the busiest processes:" };
+    lines.extend((whole > 0).then(|| heading.into()));
+    lines.extend(shares(processes, SHOWN_PROCESSES));
     lines.extend((sums.lost > 0).then(|| format!("{} records were lost", sums.lost)));
     lines.extend(metering_end.notes.iter().map(|note| format!("note: {note}")));
     lines.join("\n") + "\n"

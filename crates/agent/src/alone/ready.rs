@@ -33,7 +33,12 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
             Err(error) => not_run = Some(error),
         }
     }
-    let notes = [oneshot.no_groups().map(str::to_owned).into_iter().collect(), oneshot.sources().notes.clone()].concat();
+    let by_wait4 = oneshot.groups().is_none();
+    for run in &mut runs {
+        run.usage = known_usage(run, by_wait4, oneshot.sources().faults);
+    }
+    let sources = if by_wait4 { notes_of_wait4(&oneshot.sources().notes) } else { oneshot.sources().notes.clone() };
+    let notes = [oneshot.no_groups().map(str::to_owned).into_iter().collect(), sources].concat();
     let left_behind = oneshot.close().iter().map(ToString::to_string).collect::<Vec<_>>();
     let name = words_of(&typed.command);
     if !runs.is_empty() {
@@ -47,6 +52,32 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     }
     let failed = runs.iter().map(|run| status_of(&run.exit)).find(|status| *status != 0);
     Ok(failed.or(interrupts.status().filter(|_| runs.len() < count)).unwrap_or(0))
+}
+
+/// What the run used. Without a control group wait4 tells it: `/proc` counts in ticks, and not what has ended between two looks at it.
+/// Where taskstats was silent, as in a network namespace of its own, wait4 tells the faults, and waits are not known.
+fn known_usage(run: &Run, by_wait4: bool, faults_source: &str) -> Usage {
+    let (mut usage, waited) = (run.usage, &run.waited);
+    let is_silent = usage.faults_minor.is_none_or(|count| count == 0)
+        && usage.faults_major.is_none_or(|count| count == 0)
+        && waited.faults_minor > 0;
+    if by_wait4 {
+        (usage.cpu_user_ns, usage.cpu_system_ns) = (Some(waited.user_ns), Some(waited.system_ns));
+    }
+    if is_silent || (by_wait4 && faults_source == "/proc") {
+        (usage.faults_minor, usage.faults_major) = (Some(waited.faults_minor), Some(waited.faults_major));
+    }
+    if is_silent {
+        (usage.ready_wait_ns, usage.paging_wait_ns, usage.io_wait_ns) = (None, None, None);
+    }
+    usage
+}
+
+/// The notes on the sources where wait4 stands for those that count in clock ticks.
+fn notes_of_wait4(notes: &[String]) -> Vec<String> {
+    let mut kept: Vec<_> = notes.iter().filter(|note| !note.ends_with("in clock ticks")).cloned().collect();
+    kept.push("by wait4: counted from the process's creation on, without children that the command did not wait for".into());
+    kept
 }
 
 fn words_of(command: &[OsString]) -> String {
@@ -102,6 +133,33 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use loadgo_sys::child::{Exit, Wait4Usage};
+
+    #[test]
+    fn without_a_group_wait4_tells_what_was_used() {
+        let waited = Wait4Usage { user_ns: 300, system_ns: 40, faults_minor: 89, ..Wait4Usage::default() };
+        let unseen = Usage { cpu_user_ns: Some(0), cpu_system_ns: Some(0), ready_wait_ns: Some(7), ..Usage::default() };
+        let run = Run { usage: unseen, waited, ..run_of_nothing() };
+        let known = known_usage(&run, true, "/proc");
+        assert_eq!((known.cpu_user_ns, known.cpu_system_ns), (Some(300), Some(40)));
+        assert_eq!((known.faults_minor, known.faults_major), (Some(89), Some(0)));
+        assert_eq!(known.ready_wait_ns, None, "who saw no fault saw no wait");
+        let grouped = Usage { cpu_user_ns: Some(9), faults_minor: Some(88), ready_wait_ns: Some(7), ..unseen };
+        assert_eq!(known_usage(&Run { usage: grouped, ..run }, false, "taskstats"), grouped);
+    }
+
+    fn run_of_nothing() -> Run {
+        Run {
+            real_ns: 0,
+            usage: Usage::default(),
+            exit: Exit::Status(0),
+            waited: Wait4Usage::default(),
+            left_running: 0,
+            let_go: 0,
+            cold: None,
+            lost: 0,
+        }
+    }
 
     #[test]
     fn the_median_of_an_even_number_of_values_lies_between_the_two_in_the_middle() {
