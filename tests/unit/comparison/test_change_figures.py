@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from loadgo.comparison.compare import of_sides
 from loadgo.comparison.difference import Allowance, Difference, Resampled, difference_of, interval_with
+from loadgo.comparison.figures import change
 from loadgo.comparison.two_way import (
     Spread,
     reach_of,
@@ -16,6 +18,7 @@ from loadgo.comparison.two_way import (
     spread_of_rows,
 )
 from loadgo.stats.resample import Interval
+from support.live_sides import side
 
 T_1000 = 1.96234
 """Student's t of 1000 degrees of freedom, which stands for the normal distribution's."""
@@ -141,6 +144,7 @@ def test_the_spread_of_resamples_is_that_of_logarithms_with_one_unit_less() -> N
     """Logarithms ±1 in equal numbers have the variance 1, and 5 / 4 of it."""
     values = np.array([1.0, math.e, 1 / math.e, math.e, 1 / math.e])
     assert spread_of_resamples(values, 5) == Spread(pytest.approx(1.25), 4)
+    assert spread_of_resamples(values, 2) == Spread(pytest.approx(2.0), 1)
     assert spread_of_resamples(values, 1) is None
     assert spread_of_resamples(np.array([1.0, 1.0, np.nan, np.nan]), 5) is None
     assert spread_of_resamples(np.array([1.0, 1.0, 0.0]), 5) is None
@@ -194,3 +198,52 @@ def test_a_change_has_its_wider_interval_where_both_sides_were_drawn_together() 
     assert (change.before, change.after, change.change) == (10.0, 10.0, 0.0)
     assert change.after_interval == alone.after_interval
     assert difference_of("response", [Resampled(None, wide, (5, 5), True)], False).before is None
+
+
+def test_users_and_stretches_that_were_drawn_apart_give_one_interval() -> None:
+    """Each kind has the variance 0.01 × 5/4 with t(4)² = 7.7087, of which interactions explain 0.005."""
+    after = 20 * np.exp(np.array([0.0, 0.1, -0.1, 0.1, -0.1]))
+    single = (Spread(0.0, 1000), Spread(0.005, 1000))
+    kind = Resampled(np.full(5, 10.0), after, (5, 5), False, single)
+    interval = difference_of("response", [kind, kind], False).interval
+    assert interval is not None
+    reach = math.sqrt(3.8508 * 0.005 + 2 * 7.7087 * 0.0075)
+    assert interval.low == pytest.approx(20 * math.exp(-reach) - 10, rel=1e-4)
+    assert interval.high == pytest.approx(20 * math.exp(reach) - 10, rel=1e-4)
+    alone = difference_of("response", [replace(kind, interactions=(None, None))] * 2, False).interval
+    assert alone is not None
+    assert alone.high == pytest.approx(10 * math.expm1(math.log(2) + 2.7764 * math.sqrt(0.0125)), rel=1e-4)
+    nothing = replace(kind, before=np.zeros(5))
+    assert difference_of("response", [nothing, nothing], False).before == 0.0
+
+
+def test_like_runs_of_two_sides_are_pooled_about_their_own_means() -> None:
+    """Logarithms 0 and ±ln 1.1 on one side, 0 and ±ln 1.2 on the other: s² = (2 ln² 1.1 + 2 ln² 1.2) / 4.
+
+    The means of the runs scatter by 2 % besides.
+    """
+    one, other = side(1, [1.0, 1.1, 1 / 1.1]), side(2, [2.0, 2 * 1.2, 2 / 1.2])
+    found = of_sides(one, other).rows.whole["response"].run_deviation
+    assert found == pytest.approx(math.sqrt((math.log(1.1) ** 2 + math.log(1.2) ** 2) / 2), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("after", "text"), [(199.94, "+99.9 %"), (199.96, "+100 %"), (139.74, "+39.7 %"), (2.5, "−97.5 %")]
+)
+def test_a_change_without_an_interval_has_at_most_three_digits(after: float, text: str) -> None:
+    assert change(Difference("x", 100.0, after, None)) == text
+
+
+@pytest.mark.parametrize(
+    ("load", "is_fixed"),
+    [
+        ({"duration_s": 10.0}, True),
+        ({"duration_s": 10.0, "until": "p90 within 5%"}, False),
+        ({"passes": 3}, False),
+        ({}, False),
+    ],
+)
+def test_the_span_of_a_run_is_fixed_by_a_duration_alone(load: dict[str, object], is_fixed: bool) -> None:
+    one = side(1, [1.0, 1.0])
+    last = replace(one.tables[1], conditions={**one.tables[1].conditions, "load": load})
+    assert replace(one, tables=(one.tables[0], last)).has_fixed_span is is_fixed
