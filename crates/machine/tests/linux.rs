@@ -24,6 +24,24 @@ fn begin(list: &mut Linux, pid: ProcessId, nice: i32, now: u64) {
 }
 
 #[test]
+fn who_asked_first_is_the_first_candidate_and_all_who_are_ready_are_counted() {
+    let mut list = Linux::new(SLICE);
+    let facts = CandidateFacts { begins: true, ..CandidateFacts::default() };
+    [3, 0, 2, 1].iter().for_each(|pid| list.ask(*pid, &facts, 0));
+    assert_eq!((list.asking(), list.waiting()), (4, 0));
+    let order: Vec<_> = (1..=4)
+        .map(|ready| {
+            let pid = list.candidate().expect("somebody asks");
+            list.admit(pid, 0);
+            list.ready(pid, ReadyCause::Admitted, 0);
+            assert_eq!((list.asking(), list.waiting()), (4 - ready, ready));
+            pid
+        })
+        .collect();
+    assert_eq!(order, [3, 0, 2, 1]);
+}
+
+#[test]
 fn equals_take_turns_of_a_slice() {
     assert_eq!(turns_ms(&[nice(0, 6, 0), nice(0, 6, 0)]), [(0, 0, 3), (1, 3, 6), (0, 6, 9), (1, 9, 12)]);
 }

@@ -1,6 +1,7 @@
 """The crossing of a limit and its uncertainty, by hand: excess, dispersion, Fieller's ends, drawn machines."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -189,8 +190,14 @@ def test_a_parabola_crosses_where_it_does_and_rising_steps_near_it() -> None:
     # variance 0.1973 of one residual (by its own normal equations), and t(9) is 2.262.
     assert crossing.high - crossing.low == pytest.approx(2 * 2.262 * 0.001155 * math.sqrt(0.1973) / 0.05, abs=0.012)
     assert curved_crossing(MEAN, positions[:11], tallies[:11]) is None
+    four = [(x, tally) for x, tally in zip(positions, tallies, strict=True) if 10 < x < 30]
+    assert curved_crossing(MEAN, *zip(*(four * 2), strict=True)) is not None, "four positions are enough"
+    three = [(x, tally) for x, tally in four if x < 26]
+    assert curved_crossing(MEAN, *zip(*(three * 3), strict=True)) is None
     assert rough_crossing(MEAN, [10, 20, 30], [sums([5.0]), sums([20 / math.e]), sums([20 * math.e])]) == 25.0
+    assert rough_crossing(MEAN, [10, 20], [sums([20 / math.e]), sums([20 * math.e])]) == 15.0
     assert rough_crossing(MEAN, [10, 20], [sums([5.0]), sums([6.0])]) is None
+    assert rough_crossing(MEAN, [10, 20], [sums([50.0]), sums([60.0])]) is None
 
 
 def test_other_work_moves_the_crossing_of_a_host() -> None:
@@ -201,6 +208,23 @@ def test_other_work_moves_the_crossing_of_a_host() -> None:
     assert crossing.low < crossing.users < crossing.high
     assert crossing.users == pytest.approx(20.0, rel=0.1)
     assert crossing.weight == sum(trial.tallies[0].weight for trial in trials)
+
+
+def test_trials_of_a_host_on_a_line_leave_the_prior_effect_of_four_trials() -> None:
+    """Six trials on the line ln(mean / 2 s) = 0.1 (users - 20): an effect of 4 × 0.2² / (4 + 4), and t(8) is 2.306.
+
+    With the mean of the users at the crossing, the ends are ± t √v₀ / √(slope² - t² v₁), where v₀ is the effect over 6
+    and v₁ the effect over 280, the sum of the squared distances of the users.
+    """
+    trials = [
+        replace(mean_trial(users, 400, 1.0, users), tallies=(sums([20 * math.exp(0.1 * (users - 20))] * 3),))
+        for users in (10, 14, 18, 22, 26, 30)
+    ]
+    crossing = host_crossing(MEAN, 0, trials)
+    assert crossing is not None
+    assert (crossing.users, crossing.slope) == (pytest.approx(20.0), pytest.approx(0.1))
+    half = 2.306 * math.sqrt(0.02 / 6) / math.sqrt(0.01 - 2.306**2 * 0.02 / 280)
+    assert (crossing.low, crossing.high) == pytest.approx((20 - half, 20 + half), abs=0.001)
 
 
 def test_a_quantile_of_a_point_has_the_interval_of_its_share() -> None:
