@@ -135,6 +135,20 @@ fn who_had_less_than_its_share_comes_back_first() {
 }
 
 #[test]
+fn who_leaves_while_it_runs_moves_the_mean_no_further() {
+    let mut list = Linux::new(SLICE);
+    begin(&mut list, 0, 0, 0);
+    begin(&mut list, 1, 0, 0);
+    assert_eq!(list.next(0).map(|turn| turn.pid), Some(0));
+    list.forget(0);
+    // V is that of process 1 alone, 0: so 2 begins at v = 0, and with 1 that has run for 1 ms V is 0.5.
+    begin(&mut list, 2, 0, 2 * MS);
+    assert_eq!(list.next(2 * MS).map(|turn| turn.pid), Some(1));
+    list.ask(3, &CandidateFacts { begins: true, ..CandidateFacts::default() }, 3 * MS);
+    assert!(list.preempts(2, 1), "1 had more than its share, and 2 less");
+}
+
+#[test]
 fn a_new_process_brings_no_lag_of_an_earlier_one() {
     for (new, first) in [(false, 1), (true, 0)] {
         let mut list = Linux::new(SLICE);
