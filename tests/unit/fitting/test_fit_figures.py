@@ -14,7 +14,7 @@ from loadgo.fitting.demands import (
     fit_requests,
     fit_unmetered_wait,
 )
-from loadgo.fitting.law_choice import _exponential_limit, _normal_limit
+from loadgo.fitting.law_choice import _exponential_limit, _normal_limit, choose_law
 from loadgo.fitting.memory import MemorySize, _fit_curve, _fit_device, _pages_by_command, _rising_values
 from loadgo.fitting.reading import RunReading, StoreUse
 from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
@@ -33,6 +33,7 @@ from loadgo.fitting.unowned_time import fit_unowned_time
 from loadgo.fitting.values import FittedValues
 from loadgo.notation.laws import Law
 from loadgo.records.phases import Stretch
+from scipy import stats
 
 
 def rows(**columns: list[Any]) -> pl.DataFrame:
@@ -86,8 +87,8 @@ def test_the_law_of_requests_is_the_one_whose_waits_vary_more_alike(spread: floa
     A constant number has waits of 4 ± the root of the variance: 2 and 2.4 have 4 and 5.8; the law turns above 3.162.
     """
     deviation = spread * math.sqrt(10) / 2.45
-    waits = [4.0 - deviation, 4.0 + deviation] * 8
-    fitted = by_key(fit_requests(rows(io=waits), [ONCE], "disk", 1.0))
+    waits = [50 * (4.0 - deviation), 50 * (4.0 + deviation)] * 8
+    fitted = by_key(fit_requests(rows(io=waits), [ONCE], "disk", 50.0))
     assert fitted["commands.edit.requests.disk"].name == name
 
 
@@ -158,6 +159,7 @@ def test_curves_that_fall_are_pooled_until_they_rise() -> None:
     """3 and 1 with the weights 1 and 3 pool to 1.5, which the 2 before pools to 1.75 with the weight 2 + 4."""
     values, weights = np.array([1.0, 2.0, 3.0, 1.0, 5.0]), np.array([1.0, 2.0, 1.0, 3.0, 1.0])
     pooled = (2 * 2 + 3 * 1 + 1 * 3) / 6
+    assert _rising_values(np.array([3.0, 1.0]), np.array([1.0, 3.0])) == pytest.approx([1.5, 1.5])
     assert _rising_values(values, weights) == pytest.approx([1.0, pooled, pooled, pooled, 5.0])
 
 
@@ -240,6 +242,7 @@ def test_logarithms_of_what_has_none_are_those_of_the_value() -> None:
     logs = ResampledValue(2.0, (np.array([2.0, 4.0, 0.0, np.nan, np.inf]),)).logs[0]
     assert logs == pytest.approx([math.log(4), math.log(2), math.log(2), math.log(2)])
     assert ResampledValue(2.0, (np.array([2.0, 0.5]),)).logs[0] == pytest.approx([math.log(0.5)])
+    assert ResampledValue(0.5, (np.array([0.5, np.nan]),)).logs[0] == pytest.approx([math.log(0.5)])
     assert ResampledValue(0.0, (np.array([0.0, 0.0]),)).logs[0] == pytest.approx([0.0])
 
 
@@ -411,3 +414,11 @@ def test_time_that_no_interaction_owns_is_regressed_on_the_spans() -> None:
     assert unowned.spans == 40
     assert fit_unowned_time([spans(every=2)]) is None, "the usage of most interactions was not read"
     assert fit_unowned_time([spans(every=1)]) == unowned
+
+
+def test_a_log_normal_law_has_the_spread_that_follows_from_its_logarithms() -> None:
+    """Logarithms that deviate by 0.5 make times whose deviation is √(e^0.25 - 1) of their mean, 0.533."""
+    places = stats.norm.ppf((np.arange(400) + 0.5) / 400)
+    law = choose_law(1e6 * np.exp(0.5 * places / places.std(ddof=1))).law
+    assert (law.name, law.spread) == ("lognormal", pytest.approx(0.5329, abs=1e-3))
+    assert law.mean == pytest.approx(1e6 * math.exp(0.125), rel=0.01)
