@@ -125,7 +125,7 @@ def test_a_verdict_says_better_only_where_it_may(
 
 
 def test_two_ways_of_drawing_add_what_each_has_more_than_single_interactions() -> None:
-    """Of degrees 1000, t² is 3.851. Interactions 0.01; users 0.03 add 0.02; stretches 0.005 add nothing."""
+    """With 1000 degrees of freedom t² is 3.851. Interactions 0.01; users 0.03 add 0.02; stretches 0.005 add nothing."""
     spreads = [Spread(variance, 1000) for variance in (0.01, 0.03, 0.005)]
     assert reach_of(*spreads) == pytest.approx(math.sqrt(3.8508 * 0.03), rel=1e-4)
     # With 4 degrees of freedom the users' part has t² = 2.7764².

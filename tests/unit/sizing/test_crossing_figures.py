@@ -213,8 +213,8 @@ def test_other_work_moves_the_crossing_of_a_host() -> None:
 def test_trials_of_a_host_on_a_line_leave_the_prior_effect_of_four_trials() -> None:
     """Six trials on the line ln(mean / 2 s) = 0.1 (users - 20): an effect of 4 × 0.2² / (4 + 4), and t(8) is 2.306.
 
-    With the mean of the users at the crossing, the ends are ± t √v₀ / √(slope² - t² v₁), where v₀ is the effect over 6
-    and v₁ the effect over 280, the sum of the squared distances of the users.
+    The ends are ± t √v₀ / √(slope² - t² v₁), since the mean of the users is at the crossing. Here v₀ is the effect
+    over 6. For v₁ it is the effect over 280, the sum of the squared distances of the users.
     """
     trials = [
         replace(mean_trial(users, 400, 1.0, users), tallies=(sums([20 * math.exp(0.1 * (users - 20))] * 3),))

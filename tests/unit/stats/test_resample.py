@@ -110,7 +110,7 @@ def test_degrees_of_a_difference_are_welchs(
 
 
 def test_the_interval_of_a_quantile_with_endless_waits_is_that_of_ranks() -> None:
-    """Of 100 resamples 1 to 100 with the last three endless, the ends are values and no means of two."""
+    """The resamples are 1 to 97 and three endless ones: the ends are values and no means of two."""
     values = np.concatenate([[50.0], np.arange(1.0, 98.0), np.full(3, np.inf)])
     tail = expanded_tail(12, 11)
     assert 0.01 < tail < 0.02
