@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from loadgo.sizing.search.crossing import LimitCrossing
 from loadgo.sizing.search.narrowing import LATE_DRIVER_REMEDY, Narrowing, narrowing_of, remedy_of
+from loadgo.sizing.search.neighbours import other_work_doubts
 from loadgo.sizing.search.outcomes import CapacityFound, EveryNumberMeets, SearchGoal, Undecided
 from loadgo.sizing.targets import parse_targets
 from support.made_trials import made_trial
@@ -66,3 +67,7 @@ def test_a_late_driver_is_the_remedy_only_where_all_trials_beyond_the_end_were_l
     assert remedy_of(open_end, [], None) == ""
     assert remedy_of(replace(open_end, confidence=0.0), [below], None) == LATE_DRIVER_REMEDY
     assert remedy_of(Undecided(7, 20, "", 0.95), [late], None) == ""
+
+
+def test_where_other_programs_were_not_measured_that_is_the_doubt() -> None:
+    assert other_work_doubts(None, "here", is_warned=True) == ["what other programs took of the host was not measured"]
