@@ -86,15 +86,24 @@ impl Leftovers {
     }
 
     /// Undoes all things, the last one first. Returns a refusal for each that could not be undone; the next run tries it again.
+    ///
+    /// Where the directory cannot be locked, kernel settings stay: a run that begins now must not read one that is half restored.
     pub fn finish(&mut self) -> Vec<Refusal> {
         if self.finished {
             return Vec::new();
         }
         self.finished = true;
-        let Ok(_others_wait) = DirectoryLock::take(&self.directory) else {
-            return vec![cannot_lock(&self.directory)];
+        let error = match DirectoryLock::take(&self.directory) {
+            Ok(_others_wait) => return undo_all(&self.directory, &self.path, &self.things, &[]),
+            Err(error) => error,
         };
-        undo_all(&self.directory, &self.path, &self.things)
+        let (settings, others): (Vec<Thing>, _) =
+            self.things.iter().cloned().partition(|thing| matches!(thing, Thing::Setting { .. }));
+        let mut left_behind = undo_all(&self.directory, &self.path, &others, &settings);
+        if !settings.is_empty() {
+            left_behind.push(cannot_lock(&self.directory, "kernel settings of a run", error));
+        }
+        left_behind
     }
 }
 
@@ -130,17 +139,16 @@ pub fn clear_stale_in(directory: &Path) -> Cleared {
             .push(Refusal::new(directory.display().to_string()).because(error).with_remedy("make that directory yours"));
         return cleared;
     }
-    let Ok(_others_wait) = DirectoryLock::take(directory) else {
-        cleared.left_behind.push(cannot_lock(directory));
-        return cleared;
-    };
-    state_files(directory).iter().for_each(|path| clear_if_stale(directory, path, &mut cleared));
+    match DirectoryLock::take(directory) {
+        Ok(_others_wait) => state_files(directory).iter().for_each(|path| clear_if_stale(directory, path, &mut cleared)),
+        Err(error) => cleared.left_behind.push(cannot_lock(directory, "things that a run has left", error)),
+    }
     cleared
 }
 
-fn cannot_lock(directory: &Path) -> Refusal {
-    let attempt = format!("things that a run has left cannot be undone: cannot lock {}", directory.display());
-    Refusal::new(attempt).with_remedy("make its file `lock` writable")
+fn cannot_lock(directory: &Path, things: &str, error: io::Error) -> Refusal {
+    let attempt = format!("{things} cannot be undone: cannot lock {}", directory.display());
+    Refusal::new(attempt).because(error).with_remedy("make its file `lock` writable")
 }
 
 /// The directory of the state files: `/run/loadgo` for root, else in the user's runtime directory, else in `/tmp`.
@@ -162,17 +170,17 @@ fn clear_if_stale(directory: &Path, path: &Path, cleared: &mut Cleared) {
     }
     let (run, mut things) = read_state(path);
     things.retain(|thing| !matches!(thing, Thing::Membership(_))); // the process that would return is dead
-    let left_behind = undo_all(directory, path, &things);
+    let left_behind = undo_all(directory, path, &things, &[]);
     let done = things.len() - left_behind.len();
     cleared.undone.extend((done > 0).then(|| format!("undone after a run that was killed ({run}): {done} things")));
     cleared.left_behind.extend(left_behind);
 }
 
-/// Undoes `things`. The state file then lists only things that could not be undone; without any, the file is removed.
-fn undo_all(directory: &Path, state: &Path, things: &[Thing]) -> Vec<Refusal> {
+/// Undoes `things`. The state file then lists only things that could not be undone, and those `kept`; without any, it is removed.
+fn undo_all(directory: &Path, state: &Path, things: &[Thing], kept: &[Thing]) -> Vec<Refusal> {
     // A paging device can be removed only when no process pages to it, so all processes are killed first.
     things.iter().for_each(kill_those_in);
-    let (mut left, mut left_behind) = (Vec::new(), Vec::new());
+    let (mut left, mut left_behind): (Vec<Thing>, _) = (kept.iter().rev().cloned().collect(), Vec::new());
     for leftover in things.iter().rev() {
         if let Thing::Setting { path, .. } = leftover
             && old_value_in_other_runs(directory, state, path, lives).is_some()

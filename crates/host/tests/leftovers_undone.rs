@@ -64,6 +64,45 @@ fn only_state(directory: &Path) -> PathBuf {
 }
 
 #[test]
+fn without_the_lock_of_all_runs_a_run_undoes_its_own_things_and_the_next_one_its_settings() {
+    let place = Place::new();
+    let (home, setting, lock) = (place.0.join("loadgo-homes"), place.0.join("setting"), place.state().join("lock"));
+    fs::write(&setting, "0").unwrap();
+    let mut run = place.begin();
+    run.note(Thing::Home(home.clone())).unwrap();
+    fs::create_dir_all(home.join("u1")).unwrap();
+    run.set(&setting, "1").unwrap();
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    let refusals: Vec<String> = run.finish().iter().map(|refusal| refusal.to_string()).collect();
+    assert!(!home.exists());
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "1");
+    let [refusal] = &refusals[..] else { panic!("one refusal, not {refusals:?}") };
+    assert!(refusal.contains("kernel settings of a run cannot be undone: cannot lock"), "{refusal}");
+    assert!(refusal.contains("is a directory") || refusal.contains("Is a directory"), "{refusal}");
+
+    fs::remove_dir(&lock).unwrap();
+    drop(run);
+    let cleared = clear_stale_in(&place.state());
+    assert_eq!((cleared.undone.len(), cleared.left_behind.len()), (1, 0));
+    assert_eq!(fs::read_to_string(&setting).unwrap(), "0");
+}
+
+#[test]
+fn without_the_lock_a_run_that_set_nothing_leaves_nothing() {
+    let place = Place::new();
+    let home = place.0.join("loadgo-homes");
+    let mut run = place.begin();
+    run.note(Thing::Home(home.clone())).unwrap();
+    fs::create_dir_all(&home).unwrap();
+    fs::remove_file(place.state().join("lock")).unwrap();
+    fs::create_dir(place.state().join("lock")).unwrap();
+    assert!(run.finish().is_empty());
+    assert!(!home.exists());
+    assert_eq!(fs::read_dir(place.state()).unwrap().count(), 1);
+}
+
+#[test]
 fn everything_is_undone_at_the_end_last_made_first() {
     let place = Place::new();
     let (home, setting) = (place.0.join("loadgo-homes"), place.0.join("setting"));

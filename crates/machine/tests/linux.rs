@@ -24,6 +24,24 @@ fn begin(list: &mut Linux, pid: ProcessId, nice: i32, now: u64) {
 }
 
 #[test]
+fn who_asked_first_is_the_first_candidate_and_all_who_are_ready_are_counted() {
+    let mut list = Linux::new(SLICE);
+    let facts = CandidateFacts { begins: true, ..CandidateFacts::default() };
+    [3, 0, 2, 1].iter().for_each(|pid| list.ask(*pid, &facts, 0));
+    assert_eq!((list.asking(), list.waiting()), (4, 0));
+    let order: Vec<_> = (1..=4)
+        .map(|ready| {
+            let pid = list.candidate().expect("somebody asks");
+            list.admit(pid, 0);
+            list.ready(pid, ReadyCause::Admitted, 0);
+            assert_eq!((list.asking(), list.waiting()), (4 - ready, ready));
+            pid
+        })
+        .collect();
+    assert_eq!(order, [3, 0, 2, 1]);
+}
+
+#[test]
 fn equals_take_turns_of_a_slice() {
     assert_eq!(turns_ms(&[nice(0, 6, 0), nice(0, 6, 0)]), [(0, 0, 3), (1, 3, 6), (0, 6, 9), (1, 9, 12)]);
 }
@@ -114,6 +132,20 @@ fn who_had_less_than_its_share_comes_back_first() {
     // v = 3 and 3; 1 comes at 3 - 0.33 x 3/2 = 2.5, and its deadline of 5.5 is before theirs of 6.
     list.ready(1, ReadyCause::Woken, 7 * MS);
     assert_eq!(list.next(7 * MS).map(|turn| turn.pid), Some(1));
+}
+
+#[test]
+fn who_leaves_while_it_runs_moves_the_mean_no_further() {
+    let mut list = Linux::new(SLICE);
+    begin(&mut list, 0, 0, 0);
+    begin(&mut list, 1, 0, 0);
+    assert_eq!(list.next(0).map(|turn| turn.pid), Some(0));
+    list.forget(0);
+    // V is that of process 1 alone, 0: so 2 begins at v = 0, and with 1 that has run for 1 ms V is 0.5.
+    begin(&mut list, 2, 0, 2 * MS);
+    assert_eq!(list.next(2 * MS).map(|turn| turn.pid), Some(1));
+    list.ask(3, &CandidateFacts { begins: true, ..CandidateFacts::default() }, 3 * MS);
+    assert!(list.preempts(2, 1), "1 had more than its share, and 2 less");
 }
 
 #[test]

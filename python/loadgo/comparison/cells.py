@@ -18,6 +18,7 @@ import polars as pl
 from loadgo.comparison.side import COMPARED_MEASURES
 from loadgo.comparison.two_way import MOST_COUNT_STRETCHES, Spread, spread_of_counts
 from loadgo.stats.cluster_bootstrap import quantile_replicates
+from loadgo.stats.quantiles import samples_needed
 from loadgo.stats.resample import Floats, Integers, drawn, grouped, stretch_count
 
 
@@ -163,7 +164,7 @@ def quantiles_of(frame: pl.DataFrame, side: ResampledRows, probabilities: Sequen
     A line that was never answered ranks last.
     """
     has_responses = frame["response"].count() > 0
-    possible = [probability for probability in probabilities if has_responses and len(frame) * (1 - probability) >= 1]
+    possible = [one for one in probabilities if has_responses and len(frame) >= samples_needed(one)]
     if not possible:
         return [None for _ in probabilities]
     values = frame["response"].fill_null(np.inf).to_numpy()

@@ -46,7 +46,7 @@ def fit_processor_times(rows: pl.DataFrame, groupings: Sequence[Grouping], charg
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
         fitted.append(fit_law_value(dotted("commands", name, "cpu"), work_ns, is_command, groupings, "metered"))
-        rare += [name] if is_command.sum() < _FEWEST_LAW_INTERACTIONS else []
+        rare += [as_code(name)] if is_command.sum() < _FEWEST_LAW_INTERACTIONS else []
     few = f"{in_words(rare)}: fewer than {_FEWEST_LAW_INTERACTIONS} interactions, so the uncertainty is large"
     return FittedValues(tuple(fitted), (few,) if rare else ())
 

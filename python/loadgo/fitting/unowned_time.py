@@ -51,14 +51,15 @@ def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
         return None
     from scipy.optimize import nnls
 
-    length, busy, ended = spans.T
-    scale = np.sqrt(length)
-    design = np.column_stack([length, ended]) / scale[:, None]
+    # In seconds, since in nanoseconds the columns differ by so much that the covariance would lose the second one.
+    length_s, busy, ended = spans[:, 0] / 1e9, spans[:, 1], spans[:, 2]
+    scale = np.sqrt(length_s)
+    design = np.column_stack([length_s, ended]) / scale[:, None]
     coefficients, _ = nnls(design, np.maximum(busy, 0.0) / scale)
     residuals = busy / scale - design @ coefficients
     noise = float(residuals @ residuals) / (len(spans) - 2)
     errors = np.sqrt(noise * np.diag(np.linalg.pinv(design.T @ design)))
-    background, interaction_ns = float(coefficients[0]), float(coefficients[1])
+    background, interaction_ns = float(coefficients[0]) / 1e9, float(coefficients[1])
     # On a host that other programs keep busy, the unowned time of interactions displaces their time, not idle time.
     is_significant = (
         interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1]

@@ -147,6 +147,14 @@ def test_like_runs_of_a_few_minutes_do_not_stand_for_a_day() -> None:
     assert "were made in a shorter time than lies between A and B" in comparison.rows.between.reason
 
 
+def test_the_time_between_two_sides_is_that_of_their_mean_starts() -> None:
+    """Three runs a side last two minutes from first to last start; the sides' means lie 3 or 10 minutes apart."""
+    steady = [1.0, 1.02, 0.99]
+    near, far = (of_sides(side(1, steady), side(minute, [1.6 * one for one in steady])) for minute in (4, 11))
+    assert near.rows.between.reason == ""
+    assert "were made in a shorter time than lies between A and B" in far.rows.between.reason
+
+
 def test_draws_that_like_runs_do_not_vary_are_added_to_their_scatter() -> None:
     like = side(1, [1.0, 1.1, 0.9, 1.05, 0.95, 1.0])
     a, b = side(6, [1.0]), side(7, [1.6])

@@ -111,7 +111,7 @@ def test_a_machine_that_swaps_whole_programs_is_refused(room: Path, tmp_path: Pa
 def test_a_command_typed_hardly_ever_is_said_to_be_known_as_little(room: Path) -> None:
     few = ~((pl.col("command").cast(pl.String) == "compile") & (pl.col("pass") != 3))
     fitted = fit(spoilt(room, "few", few))
-    assert any("compile: fewer than 5 interactions" in text for text in fitted.fitted.assumed)
+    assert any("`compile`: fewer than 5 interactions" in text for text in fitted.fitted.assumed)
     compiled = next(one for one in fitted.fitted.parameters if one.key == "commands.compile.cpu")
     edited = next(one for one in fitted.fitted.parameters if one.key == "commands.edit.cpu")
     at = {one.key: place for place, one in enumerate(fitted.fitted.parameters) if one.of == "mean"}

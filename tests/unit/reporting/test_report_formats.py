@@ -105,6 +105,25 @@ def test_html_shows_a_hostile_name_as_it_is(page: Elements) -> None:
     assert "<" not in page.scripts[0]
 
 
+EXPRESSIONS = {"calculate", "expr", "filter", "labelExpr", "test", "update", "events", "signal"}
+"""The keys of a chart whose values the drawing code evaluates."""
+
+
+def expressions(part: object, key: str = "") -> list[str]:
+    """All texts of a chart that the drawing code evaluates."""
+    if isinstance(part, dict):
+        return [text for name, value in part.items() for text in expressions(value, name)]
+    if isinstance(part, list):
+        return [text for value in part for text in expressions(value, key)]
+    return [part] if isinstance(part, str) and key in EXPRESSIONS else []
+
+
+def test_no_name_of_a_run_is_in_what_the_drawing_code_evaluates(page: Elements) -> None:
+    evaluated = expressions(json.loads(page.scripts[0]))
+    assert len(evaluated) > 3
+    assert not [text for text in evaluated if "alert" in text or "evil" in text]
+
+
 def test_json_holds_every_figure_in_full(summary: Summary, run: Tables) -> None:
     document = json.loads(text_of(summary, run, "json"))
     assert [row["name"] for row in document["commands"]] == ["edit", HOSTILE, "=1+1"]
