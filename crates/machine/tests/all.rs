@@ -3,6 +3,7 @@
 mod admission;
 mod bundled;
 mod cases;
+mod charges;
 mod core_limit;
 mod core_memory;
 mod ctss;

@@ -162,7 +162,12 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
         per_user,
         full: if take { WhenTableFull::Take } else { WhenTableFull::Refuse },
     });
-    (steps, vec(ns(), 10), 0u32..9999, option::of(table)).prop_map(|(page_fault, costs, message_bytes, table)| Supervisor {
+    let charges = (
+        prop_oneof![Just(InterruptCharge::Nobody), Just(InterruptCharge::Interrupted)],
+        prop_oneof![Just(GetworkCharge::Next), Just(GetworkCharge::Nobody)],
+    );
+    let drawn = (steps, vec(ns(), 10), 0u32..9999, option::of(table), charges);
+    drawn.prop_map(|(page_fault, costs, message_bytes, table, (interrupt_charge, getwork_charge))| Supervisor {
         page_fault,
         segment_fault_ns: costs[0],
         bound_fault_ns: costs[1],
@@ -176,6 +181,8 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
         network_message_ns: if message_bytes > 0 { costs[9] } else { 0 },
         message_bytes,
         table,
+        interrupt_charge,
+        getwork_charge,
     })
 }
 
