@@ -235,13 +235,13 @@ pub struct Supervisor {
     pub message_bytes: u32,
     /// The table of active segments.
     pub table: Option<SystemTable>,
-    /// Who is charged for a device's interrupt.
+    /// The payer of a device's interrupt.
     pub interrupt_charge: InterruptCharge,
-    /// Who is charged for the choice of a process and the switch to it.
+    /// The payer of the choice of a process and the switch to it.
     pub getwork_charge: GetworkCharge,
 }
 
-/// Who is charged for the processor time of a device's interrupt.
+/// The payer of the processor time of a device's interrupt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InterruptCharge {
     /// Nobody: the time is the machine's own.
@@ -251,7 +251,7 @@ pub enum InterruptCharge {
     Interrupted,
 }
 
-/// Who is charged for the processor time of the choice of a process and the switch to it.
+/// The payer of the processor time of the choice of a process and the switch to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GetworkCharge {
     /// The process that gets the processor.

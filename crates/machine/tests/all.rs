@@ -23,6 +23,7 @@ mod memory;
 mod metamorphic;
 mod models;
 mod multics;
+mod network;
 mod page_by_page;
 mod programs;
 mod properties;

@@ -28,9 +28,9 @@ pub(crate) struct Costs {
     network_message_ns: f64,
     /// Bytes of a message; 0: one message holds all bytes.
     pub message_bytes: u32,
-    /// Who is charged for a device's interrupt.
+    /// The payer of a device's interrupt.
     pub interrupt_charge: InterruptCharge,
-    /// Who is charged for a dispatch of another process.
+    /// The payer of a dispatch of another process.
     pub getwork_charge: GetworkCharge,
 }
 

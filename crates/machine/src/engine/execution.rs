@@ -173,8 +173,7 @@ impl Execution {
             WorkStop::Process => errand.steps.push_back(costs.process_creation()),
             WorkStop::Request(store) => errand.steps.push_back(SupervisorStep::Request(store)),
             WorkStop::Message => {
-                let bytes = errand.message_bytes.min(errand.network_bytes);
-                errand.network_bytes -= bytes;
+                let bytes = errand.take_message();
                 let own_ns = command.network_byte_cpu.draw(&mut errand.stream) * bytes;
                 errand.steps.extend([costs.message(bytes), costs.own_work(own_ns)]);
             }
@@ -220,6 +219,9 @@ impl Execution {
             match step {
                 SupervisorStep::Line { bytes } => self.on_line_out(pid, bytes, now),
                 SupervisorStep::Request(store) => return NextStep::Leaves(Departure::ToStore { store, service_ns: None }),
+                SupervisorStep::Wait { store, ns } => {
+                    return NextStep::Leaves(Departure::ToStore { store, service_ns: Some(ns) });
+                }
                 SupervisorStep::Fault if self.memory.paging.is_some() => self.begin_fault(pid),
                 SupervisorStep::TakeFrame => {
                     let paging = self.memory.paging.as_mut().expect("page faults are of machines with demand paging");

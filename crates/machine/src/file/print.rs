@@ -261,9 +261,14 @@ fn needs(rows: &mut TomlText, command: &Command, stores: &[Store]) {
         Amount::Argument(number) => rows.key("network_bytes", quoted(&format!("argument({number})"))),
     }
     rows.law("network_byte_cpu", &command.network_byte_cpu, processor);
-    if !command.requests.is_empty() {
-        let request = |(store, count): &(usize, AmountLaw)| (written::key(&stores[*store].name), law(count, AmountUnit::Number));
-        rows.key("requests", inline(&command.requests.iter().map(request).collect::<Vec<_>>()));
+    laws_by_store(rows, "network_wait", (&command.network_wait, AmountUnit::Time), stores);
+    laws_by_store(rows, "requests", (&command.requests, AmountUnit::Number), stores);
+}
+
+fn laws_by_store(rows: &mut TomlText, key: &str, (laws, unit): (&[(usize, AmountLaw)], AmountUnit), stores: &[Store]) {
+    if !laws.is_empty() {
+        let named = |(store, drawn): &(usize, AmountLaw)| (written::key(&stores[*store].name), law(drawn, unit));
+        rows.key(key, inline(&laws.iter().map(named).collect::<Vec<_>>()));
     }
 }
 

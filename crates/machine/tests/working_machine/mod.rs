@@ -112,6 +112,7 @@ fn commands() -> Vec<Command> {
         cpu: AmountLaw::Erlang(3, 2e7),
         network_bytes: Amount::Argument(1),
         network_byte_cpu: AmountLaw::Fixed(1e4),
+        network_wait: vec![(2, AmountLaw::Exponential(1e5))],
         processes: AmountLaw::Fixed(1.0),
         image_words: AmountLaw::Fixed(3_000.0),
         pages: AmountLaw::Fixed(20.0),
