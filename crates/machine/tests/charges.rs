@@ -1,4 +1,4 @@
-//! Who is charged for interrupts and for getwork: worked cases to the nanosecond, and any machine.
+//! The payers of interrupts and of getwork: worked cases to the nanosecond, and any machine.
 
 use std::sync::Arc;
 

@@ -105,7 +105,8 @@ fn messages_wait_only_for_a_store_whose_time_can_be_given() {
     let text = "title = 't'\nsource = 's'\n[storage.drum]\nkind = 'drum'\nrevolution = '33ms'\nsectors = 8\n\
         [commands.receive]\ncpu = '1ms'\nnetwork_wait = { drum = '2ms' }";
     let made = parse(text, &mut |_| Err("nothing is like another".into())).unwrap();
-    let error = Engine::new(&Arc::new(made.clone()), 1).err().expect("a drum has times of its own").to_string();
+    let Err(refusal) = Engine::new(&Arc::new(made.clone()), 1) else { panic!("a drum has times of its own") };
+    let error = refusal.to_string();
     assert!(error.contains("kind = \"server\""), "{error}");
     assert_eq!(parse(&print(&made), &mut |_| Err("nothing is like another".into())).unwrap(), made);
     assert!(matches!(receiving(AmountLaw::ZERO, 1).stores[0].kind, StoreKind::Server(ServerSpec { .. })));

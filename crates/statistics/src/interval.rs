@@ -1,13 +1,14 @@
 //! Estimates with their confidence intervals, from batches of one stream or of several independent streams.
 //!
-//! Batches of a busy system follow each other, and their values have a long tail above: a run that saw few long queues has
-//! a mean that is too low and, at once, a variance that is too small. A rule that waits for a narrow interval stops just
-//! there. So its interval has the variance times (1 + c) / (1 - c), the factor of an autoregressive series whose first
-//! correlation is the batches', c, if that is positive; and Student's quantiles adjusted for the skewness of the batches
-//! (Willink 2005), of which the longer arm counts. Skart adjusts both so (Tafazzoli and Wilson 2011).
+//! Batches of a busy system follow each other, and their values have a long tail above. A run that saw few long queues has
+//! a mean that is too low and, at once, a variance that is too small. A rule that waits for a narrow interval stops there.
+//!
+//! So the interval of such a run has the variance times (1 + c) / (1 - c), if the batches' first correlation c is positive.
+//! That is the factor of an autoregressive series. Student's quantiles are adjusted for the batches' skewness (Willink 2005),
+//! and the longer arm counts. Skart adjusts both so (Tafazzoli and Wilson 2011).
 
 /// Largest correlation of neighbouring batches that the variance is corrected for: it multiplies the variance by 9.
-const MOST_CORRELATION: f64 = 0.8;
+const MOST_CORRELATION_SHARE: f64 = 0.8;
 /// Skewness of an estimate, over 6, below which Student's quantiles stay as they are. The adjustment is as small.
 const LEAST_SKEWNESS: f64 = 1e-6;
 
@@ -66,19 +67,12 @@ impl Moments {
     /// The estimate `value`, with the batches' deviations from it.
     pub fn around(value: f64, deviations: impl ExactSizeIterator<Item = f64>) -> Moments {
         let count = deviations.len() as f64;
-        let (mut squares, mut cubes, mut products, mut before) = (0.0, 0.0, 0.0, 0.0);
-        for deviation in deviations {
-            squares += deviation * deviation;
-            cubes += deviation * deviation * deviation;
-            products += before * deviation;
-            before = deviation;
-        }
+        let [squares, cubes, products] = sums_of_powers(deviations);
         if squares == 0.0 {
             return Moments { value, variance: 0.0, correlated_variance: 0.0, third: 0.0 };
         }
-        let correlation = (products / squares).clamp(0.0, MOST_CORRELATION);
         let variance = squares / (count - 1.0) / count;
-        let correlated_variance = variance * (1.0 + correlation) / (1.0 - correlation);
+        let correlated_variance = variance * variance_ratio(products / squares);
         let skewness = cubes / count / libm::pow(squares / count, 1.5) / libm::sqrt(count);
         Moments { value, variance, correlated_variance, third: skewness * libm::pow(correlated_variance, 1.5) }
     }
@@ -107,6 +101,23 @@ impl Moments {
         let [low, high] = [-half_width_errors, half_width_errors].map(|errors| adjusted(errors, skewness).abs());
         ConfidenceInterval { value: self.value, half_width: low.max(high) * libm::sqrt(variance) }
     }
+}
+
+/// The variance of an autoregressive series' mean with this first correlation, over that of independent values.
+fn variance_ratio(correlation: f64) -> f64 {
+    let positive = correlation.clamp(0.0, MOST_CORRELATION_SHARE);
+    (1.0 + positive) / (1.0 - positive)
+}
+
+/// The sums of the deviations' squares, of their cubes, and of the products of neighbours.
+fn sums_of_powers(deviations: impl Iterator<Item = f64>) -> [f64; 3] {
+    let (mut sums, mut before) = ([0.0; 3], 0.0);
+    for deviation in deviations {
+        let square = deviation * deviation;
+        sums = [sums[0] + square, sums[1] + square * deviation, sums[2] + before * deviation];
+        before = deviation;
+    }
+    sums
 }
 
 /// A quantile of Student's law for an estimate whose skewness is six times `skewness`.
