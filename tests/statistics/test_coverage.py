@@ -73,6 +73,19 @@ def test_intervals_of_a_network_hold_the_truth(
     assert 0.91 <= coverage(central, figure, truth) <= 0.98
 
 
+@pytest.mark.parametrize("precision", ["10%", "5%"])
+def test_a_busy_queue_that_stops_when_it_is_precise_enough_holds_the_mean(precision: str) -> None:
+    """M/M/1 at a load of 0.9: its batches follow each other, and have a long tail above.
+
+    Uncorrected intervals held the mean in 86.5 and 91.5 % of these runs, corrected ones in 91.5 and 95.3 %.
+    """
+    truth = queues.mm1(0.9, 1.0).response_s
+    asked = [(open_queue(0.9, "exponential(1s)"), seed) for seed in range(RUNS)]
+    runs = sweep(asked, until=f"precision(mean)={precision}")
+    assert {run.end for run in runs} == {"precision"}
+    assert 0.91 <= coverage(runs, lambda run: run.response_s, truth) <= 0.98
+
+
 def test_a_run_that_stops_when_it_is_precise_enough_is_so() -> None:
     asked = [(central_server(36), seed) for seed in range(RUNS)]
     runs = sweep(asked, until="precision(mean)=5%")

@@ -33,6 +33,7 @@ NAMES = {
     "words": ("city", "a-b"),
     "storage": ("drum", "disk"),
     "requests": ("drum", "disk"),
+    "network_wait": ("drum", "disk"),
     "commands": ("edit", "list files", "*"),
     "then": ("done",),
     "arrivals": ("09:00", "17:30"),

@@ -235,6 +235,30 @@ pub struct Supervisor {
     pub message_bytes: u32,
     /// The table of active segments.
     pub table: Option<SystemTable>,
+    /// The payer of a device's interrupt.
+    pub interrupt_charge: InterruptCharge,
+    /// The payer of the choice of a process and the switch to it.
+    pub getwork_charge: GetworkCharge,
+}
+
+/// The payer of the processor time of a device's interrupt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InterruptCharge {
+    /// Nobody: the time is the machine's own.
+    #[default]
+    Nobody,
+    /// The process that had the processor when the interrupt came, if there was one.
+    Interrupted,
+}
+
+/// The payer of the processor time of the choice of a process and the switch to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GetworkCharge {
+    /// The process that gets the processor.
+    #[default]
+    Next,
+    /// Nobody: the time is the machine's own.
+    Nobody,
 }
 
 /// A table of the supervisor whose entries all users share.

@@ -54,7 +54,7 @@ pub fn study(subject: &StudySubject, streams: usize, until: &StopRule, stop: &St
         }
         target = (target * 2).min(most);
     };
-    Ok(report::of(&subject.machine, &runs, end))
+    Ok(report::of(&subject.machine, &runs, end, until))
 }
 
 /// Studies each subject over one stream on `threads` threads, and returns the reports in the order of the subjects.

@@ -3,6 +3,7 @@
 mod admission;
 mod bundled;
 mod cases;
+mod charges;
 mod core_limit;
 mod core_memory;
 mod ctss;
@@ -22,6 +23,7 @@ mod memory;
 mod metamorphic;
 mod models;
 mod multics;
+mod network;
 mod page_by_page;
 mod programs;
 mod properties;

@@ -58,6 +58,8 @@ pub struct BatchSample {
     streams: Result<Vec<Batches>, MissingFigure>,
     /// Half-width of the intervals, in standard errors.
     half_width_errors: f64,
+    /// Whether the run ends when its intervals are narrow enough.
+    is_stopped: bool,
 }
 
 impl BatchSample {
@@ -67,7 +69,12 @@ impl BatchSample {
             streams.iter().map(|windows| windows.batches().ok_or(MissingFigure::RunTooShort)).collect();
         let degrees = streams.iter().flatten().map(|batches| batches.batches.len() as u32 - 1).sum();
         let half_width_errors = if degrees > 0 { student::quantile(0.5 + confidence / 2.0, degrees) } else { 0.0 };
-        BatchSample { half_width_errors, streams }
+        BatchSample { half_width_errors, streams, is_stopped: false }
+    }
+
+    /// The same for a run that ends when its intervals are narrow enough: they are corrected for the stop's optimism.
+    pub fn stopped_when_precise(self) -> BatchSample {
+        BatchSample { is_stopped: true, ..self }
     }
 
     /// Computes a figure with its interval.
@@ -77,7 +84,8 @@ impl BatchSample {
     pub fn estimate(&self, figure: Figure) -> Result<ConfidenceInterval, MissingFigure> {
         let streams = self.streams.as_ref().map_err(|missing| *missing)?;
         let moments: Vec<Moments> = streams.iter().map(|batches| moments(batches, figure)).collect::<Result<_, _>>()?;
-        Ok(Moments::combined(&moments).interval(self.half_width_errors))
+        let all = Moments::combined(&moments);
+        Ok(if self.is_stopped { all.stopped_interval(self.half_width_errors) } else { all.interval(self.half_width_errors) })
     }
 }
 

@@ -117,7 +117,7 @@ impl StopRule {
         if self.precisions.is_empty() {
             return false;
         }
-        let sample = BatchSample::of(streams, confidence);
+        let sample = BatchSample::of(streams, confidence).stopped_when_precise();
         let is_reached = |(precise, target): &(PreciseFigure, f64)| {
             sample.estimate(precise.figure()).is_ok_and(|interval| interval.relative() <= *target)
         };

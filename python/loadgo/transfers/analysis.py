@@ -8,8 +8,9 @@ from loadgo.documents.result import Result
 from loadgo.transfers.compared import Ends, Level, by_load, receives_over_sends
 from loadgo.transfers.crossing import Crossing, crossings
 from loadgo.transfers.csv_table import Table
-from loadgo.transfers.parts import Line, Parts, against_load, parts_of
+from loadgo.transfers.parts import Line, Parts, against_load, parts_of, pooled_parts_of
 from loadgo.transfers.prices import Prices
+from loadgo.transfers.stretch import StretchBand, stretch_by_load
 
 LOAD_AVERAGE_NOTE = "the load in the table; for rows of this host, the load average of five minutes"
 RUNNING_LOAD_NOTE = (
@@ -32,6 +33,10 @@ class Apart(Result, presented_by="loadgo.transfers.presentation:apart_presentati
     crossings: tuple[Crossing, ...] = ()
     load: str = LOAD_AVERAGE_NOTE
     """The definition of the load, in words."""
+    pooled: tuple[Parts, ...] = ()
+    """The parts over both directions, for each method whose transfers were sent and received."""
+    stretches: tuple[StretchBand, ...] = ()
+    """Medians of real over processor time by load, for a table with many different loads."""
 
 
 def taken_apart(table: Table, prices: Prices, load: str = LOAD_AVERAGE_NOTE) -> Apart:
@@ -46,4 +51,6 @@ def taken_apart(table: Table, prices: Prices, load: str = LOAD_AVERAGE_NOTE) -> 
         levels,
         tuple(crossings(kinds, prices)),
         load,
+        tuple(pooled_parts_of(table.transfers)),
+        () if levels else tuple(stretch_by_load(table.transfers)),
     )

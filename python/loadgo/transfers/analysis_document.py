@@ -21,15 +21,16 @@ from loadgo.notation.figures import (
 )
 from loadgo.notation.measures import signed_digits
 from loadgo.transfers.analysis import Apart
-from loadgo.transfers.chart_data import DIRECTION_NOUNS, name_of
+from loadgo.transfers.chart_data import DIRECTION_NOUNS, KIND_NOUNS, name_of
 from loadgo.transfers.compared import Ends, Level, Times, loads_differ
 from loadgo.transfers.csv_table import THIS_HOST, Observed
 from loadgo.transfers.csv_table import Table as TransferTable
 from loadgo.transfers.json_keys import JSON_KEYS
-from loadgo.transfers.parts import Line, Part, Parts
+from loadgo.transfers.parts import POOLED_DIRECTIONS, Line, Part, Parts
 from loadgo.transfers.pictures import apart_pictures
-from loadgo.transfers.priced_amount import megabit_cost, priced_amount, transfer_groups
+from loadgo.transfers.priced_amount import megabit_cost, pooled_groups, priced_amount, transfer_groups
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT, OTHERS_LOAD
+from loadgo.transfers.stretch import StretchBand
 from loadgo.transfers.words import between, how_many, time_column
 
 if TYPE_CHECKING:
@@ -57,11 +58,13 @@ def apart_document(breakdown: Apart) -> Document:
 
     tables = []
     if breakdown.kinds:
-        tables.append(_parts_table(breakdown.kinds))
+        tables.append(_parts_table((*breakdown.kinds, *breakdown.pooled)))
     if breakdown.ends:
         tables.append(_ends_table(breakdown.ends))
     if breakdown.levels:
         tables.append(_levels_table(breakdown.levels))
+    if breakdown.stretches:
+        tables.append(_stretches_table(breakdown.stretches))
     if breakdown.lines:
         tables.append(_lines_table(breakdown.lines))
     warnings = _warnings(breakdown.table)
@@ -149,10 +152,22 @@ def _parts_sentences(kinds: Sequence[Parts]) -> list[str]:
     return [f"Parts of the processor time: {'; '.join(told)}."] if 0 < len(told) <= _MOST_KINDS_IN_WORDS else []
 
 
-def _load_sentences(breakdown: Apart) -> list[str]:
-    """A sentence on what the load changes; none where loads were not compared."""
-    if not breakdown.levels:
+def _stretch_sentence(bands: Sequence[StretchBand]) -> list[str]:
+    """A sentence on the median stretch at the lowest and the highest loads. With several methods the table has them."""
+    if not bands or bands[0].method != bands[-1].method:
         return []
+    low, high = bands[0], bands[-1]
+    ends = [
+        f"{digits(band.median)} times its processor time at {_loads_in_words(band)} ({between(band.interval)})"
+        for band in ([low] if low is high else [low, high])
+    ]
+    return [f"The median transfer took {' and '.join(ends)}."]
+
+
+def _load_sentences(breakdown: Apart) -> list[str]:
+    """A sentence on what the load changes; none where loads are neither compared nor in bands."""
+    if not breakdown.levels:
+        return _stretch_sentence(breakdown.stretches)
     low, high = breakdown.levels[0], breakdown.levels[-1]
     if not loads_differ(breakdown.levels):
         return [f"The loads were all about {high.load:.1f}: they do not tell what a load changes."]
@@ -188,6 +203,9 @@ def _totals_table(breakdown: Apart) -> Table:
     groups = [
         (f"{method} {DIRECTION_NOUNS[direction]}".strip(), group)
         for direction, method, group in transfer_groups(breakdown)
+    ]
+    groups += [
+        (f"{method} {KIND_NOUNS[POOLED_DIRECTIONS]}".strip(), group) for method, group in pooled_groups(breakdown)
     ]
     amount = priced_amount(breakdown)
     network = (breakdown.prices.network_gigabyte or 0) * BITS_PER_MEGABIT / BITS_PER_GIGABYTE
@@ -246,6 +264,31 @@ def _lines_table(lines: Sequence[Line]) -> Table:
     )
 
 
+def _stretches_table(bands: Sequence[StretchBand]) -> Table:
+    names = [_loads_in_words(band) for band in bands]
+    return Table(
+        "Real ÷ processor time by load: medians of both directions",
+        (
+            Column(
+                "",
+                tuple(
+                    f"{band.method}, {name}" if band.method else name for band, name in zip(bands, names, strict=True)
+                ),
+            ),
+            Column("transfers", tuple(f"{band.transfers:,}" for band in bands), spare=2),
+            Column("median", tuple(digits(band.median) for band in bands)),
+            Column("95 %", tuple(between(band.interval) for band in bands), spare=1),
+            Column("half of them", tuple(between(band.middle_half) for band in bands)),
+        ),
+        name_width=40,
+    )
+
+
+def _loads_in_words(band: StretchBand) -> str:
+    low, high = digits(band.lowest_load), digits(band.highest_load)
+    return f"a load of {low}" if low == high else f"loads of {low} to {high}"
+
+
 def _ends_table(ends: Sequence[Ends]) -> Table:
     return Table(
         "Receiving ÷ sending, processor time per bit",
@@ -294,12 +337,24 @@ def _notes(breakdown: Apart) -> list[tuple[str, str]]:
         notes.append(("Load", breakdown.load))
     if breakdown.ends and breakdown.table.name == THIS_HOST:
         notes.append(("Ends", "on one host the sender's time has most of the network protocol's work"))
+    notes += [("Pooled", sentence) for sentence in _pooled_sentences(breakdown)]
     notes += [("Not known", f"{name_of(kind.kind)}: {reason}") for kind in breakdown.kinds for reason in kind.untold]
     notes += [
         ("Sum of parts", f"{name_of(kind.kind)}: a transfer differs by {share(kind.off)} from the sum of its parts")
         for kind in breakdown.kinds
     ]
     return notes
+
+
+def _pooled_sentences(breakdown: Apart) -> list[str]:
+    """Sentences on methods whose ends differ in price, so that their pooled parts depend on the mix of directions."""
+    pooled = {kind.kind.partition(" ")[2] for kind in breakdown.pooled}
+    return [
+        f"{name_of(f'{POOLED_DIRECTIONS} {end.method}'.strip())}: a bit received costs {how_many(end.receives)} times "
+        "a bit sent, so pooled figures are those of this table's mix of directions"
+        for end in breakdown.ends
+        if end.method in pooled and end.receives.interval is not None and not end.receives.interval.holds(1.0)
+    ]
 
 
 def _crossing_sentence(breakdown: Apart, index: int) -> str:

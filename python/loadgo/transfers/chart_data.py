@@ -10,10 +10,12 @@ from statistics import median
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.crossing import Crossing
 from loadgo.transfers.csv_table import Observed
+from loadgo.transfers.parts import POOLED_DIRECTIONS
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.row import BITS_PER_GIGABYTE, Row
 
 DIRECTION_NOUNS = {"s": "sent", "r": "received", "b": "both ways"}
+KIND_NOUNS = {**DIRECTION_NOUNS, POOLED_DIRECTIONS: "sent and received"}
 DIRECTION_VERBS = {"s": "sends", "r": "receives"}
 _CURVE_STEPS = 48
 _MOST_POINTS = 4000
@@ -96,7 +98,7 @@ def _message_bytes(transfer: Observed) -> float:
 def name_of(kind: str) -> str:
     """A method and an end, such as `s bytes`, in words."""
     direction, _, method = kind.partition(" ")
-    return f"{method} {DIRECTION_NOUNS[direction]}".strip()
+    return f"{method} {KIND_NOUNS[direction]}".strip()
 
 
 def price_curve(crossing: Crossing, sizes: Sequence[float], gigabytes: float = 1.0) -> list[tuple[float, float]]:

@@ -12,6 +12,7 @@ from loadgo.transfers.parts import Line, Part, Parts
 from loadgo.transfers.prices import Prices
 from loadgo.transfers.remedies import Saving
 from loadgo.transfers.row import Row
+from loadgo.transfers.stretch import StretchBand
 
 JSON_KEYS: dict[type, str] = {
     **COMMAND_KEYS,
@@ -28,7 +29,7 @@ JSON_KEYS: dict[type, str] = {
     ),
     Moved: "kind sockets sent received sent_again sends receives segments_sent segments_received",
     NetworkInterrupts: "soft_s hard_s inside_s unknown_s all_s packets packets_all",
-    Apart: "table kinds lines prices ends levels crossings load",
+    Apart: "table kinds lines prices ends levels crossings load pooled stretches",
     Table: "name transfers contradictions left_out remarks slight estimated",
     Observed: "place direction method bytes cpu_s real_s messages faults load message",
     Parts: "kind transfers parts untold off",
@@ -37,6 +38,7 @@ JSON_KEYS: dict[type, str] = {
     Ends: "method compared receives alike",
     Times: "times interval",
     Level: "load transfers cpu real stretch",
+    StretchBand: "method lowest_load highest_load transfers median interval middle_half",
     Crossing: "kind of each a_byte network where size",
     Saving: "method side direction rounds cpu_s_per_bit over",
 }

@@ -18,6 +18,8 @@ from loadgo.stats.resample import Floats, Interval, drawn, grouped, interval_of
 from loadgo.transfers.csv_table import Observed
 
 COST_PARTS = ("transfer", "message", "byte", "fault")
+POOLED_DIRECTIONS = "sr"
+"""The direction of parts over sends and receives together."""
 _REPLICATES = 500
 _FEWEST_LOADS_RANGE = 0.5
 """Smallest range of loads over which a regression is made. Chosen by hand."""
@@ -46,7 +48,7 @@ class Parts:
     """The parts of the processor time of one kind of transfers."""
 
     kind: str
-    """`s`, `r` or `b`, and the method if there is one."""
+    """`s`, `r`, `b`, or `sr` for both directions pooled; and the method if there is one."""
     transfers: int
     parts: tuple[Part, ...]
     untold: tuple[str, ...]
@@ -73,6 +75,16 @@ def parts_of(transfers: Sequence[Observed]) -> list[Parts]:
     measured = [transfer for transfer in transfers if transfer.cpu_s > 0]
     groups = {kind: [transfer for transfer in measured if _kind(transfer) == kind] for kind in kinds}
     return [_parts(kind, group) for kind, group in groups.items() if len(group) >= 2]
+
+
+def pooled_parts_of(transfers: Sequence[Observed]) -> list[Parts]:
+    """The parts of each method over sends and receives together, as RFC 392 has one price for both."""
+    pooled = []
+    for method in sorted({transfer.method for transfer in transfers}):
+        ends = [t for t in transfers if t.method == method and t.direction in POOLED_DIRECTIONS and t.cpu_s > 0]
+        if {transfer.direction for transfer in ends} == set(POOLED_DIRECTIONS):
+            pooled.append(_parts(f"{POOLED_DIRECTIONS} {method}".strip(), ends))
+    return pooled
 
 
 def against_load(transfers: Sequence[Observed]) -> list[Line]:

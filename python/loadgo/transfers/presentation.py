@@ -56,7 +56,7 @@ def presentation(transferred: Transferred, *, prices: Prices | None = None) -> P
 
 def apart_presentation(breakdown: Apart) -> Presentation:
     """The parts of the analysis of a table of transfers."""
-    parts = [{"kind": kind, "part": part} for kind in breakdown.kinds for part in kind.parts]
+    parts = [{"kind": kind, "part": part} for kind in (*breakdown.kinds, *breakdown.pooled) for part in kind.parts]
     return Presentation(
         lambda: apart_document(breakdown),
         lambda: apart_json(breakdown),
@@ -74,6 +74,11 @@ def apart_presentation(breakdown: Apart) -> Presentation:
                 " ".join(
                     ("load=level.load transfers=level.transfers", *map(_TIMES.format, ("cpu", "real", "stretch")))
                 ),
+            ),
+            "stretches": lambda: frame_of(
+                breakdown.stretches,
+                "method lowest_load highest_load transfers median median_low=interval.low median_high=interval.high "
+                "lower_quartile=middle_half.low upper_quartile=middle_half.high",
             ),
             "lines": lambda: frame_of(
                 breakdown.lines,

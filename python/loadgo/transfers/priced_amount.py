@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from loadgo.transfers.analysis import Apart
 from loadgo.transfers.chart_data import DIRECTION_NOUNS
 from loadgo.transfers.csv_table import Observed
+from loadgo.transfers.parts import POOLED_DIRECTIONS
 from loadgo.transfers.prices import Prices, printed_amounts
 from loadgo.transfers.row import BITS_PER_GIGABYTE, BITS_PER_MEGABIT
 
@@ -52,6 +53,15 @@ def transfer_groups(breakdown: Apart) -> list[tuple[str, str, list[Observed]]]:
         )
         for direction, method in ordered
     ]
+
+
+def pooled_groups(breakdown: Apart) -> list[tuple[str, list[Observed]]]:
+    """The transfers of each method that were sent and received, both directions together."""
+    groups: dict[str, list[Observed]] = {}
+    for direction, method, group in transfer_groups(breakdown):
+        if direction in POOLED_DIRECTIONS:
+            groups.setdefault(method, []).extend(group)
+    return [(method, group) for method, group in groups.items() if len({one.direction for one in group}) > 1]
 
 
 def megabit_cost(transfers: Sequence[Observed], prices: Prices) -> float | None:

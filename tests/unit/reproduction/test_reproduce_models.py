@@ -1,8 +1,11 @@
 """Documents reproduced by real runs of the bundled machines."""
 
 from collections.abc import Iterator
+from statistics import fmean, median
 
 import pytest
+from loadgo.published.catalogue import document
+from loadgo.reproduction.models import rfc_392
 from loadgo.reproduction.models.laboratory import Experiment, Lab
 from loadgo.reproduction.reproduce import ReproducedDocument, reproduce
 
@@ -74,3 +77,24 @@ def test_what_is_set_changes_the_machine(lab: Lab) -> None:
         ]
     )
     assert fast.overall.cpu_s == pytest.approx(plain.overall.cpu_s / 2, rel=1e-6)
+
+
+@pytest.mark.long
+def test_the_wait_for_the_other_host_is_fitted_to_one_table_and_foretells_the_other(lab: Lab) -> None:
+    """Table 1's receives set the mean wait; table 2's, unseen, then lie around ours and where single runs do."""
+    values = rfc_392.reproduced_values(lab)
+    printed = document("rfc-392").figures
+    table_1, table_2 = [], []
+    for transfer in rfc_392.printed_transfers():
+        row = f"rfc-392/{transfer.table}/{transfer.row:02}"
+        if transfer.command == "receive":
+            clock_s = 8 * transfer.bytes / printed[f"{row}/bits-per-s"].number.middle
+            (table_1 if transfer.table == "table-1" else table_2).append((transfer, clock_s, values[f"{row}/clock"]))
+    waits_s = [(clock_s - ours.value) / transfer.bytes for transfer, clock_s, ours in table_1]
+    assert abs(fmean(waits_s)) < 0.3e-3, "seconds a byte: table 1 is met in the mean"
+    assert {ours.mark for _, _, ours in table_1} == {"fitted"}
+    assert {ours.mark for _, _, ours in table_2} == {"predicted"}
+    assert 1 / 1.5 < median(clock_s / ours.value for _, clock_s, ours in table_2) < 1.5
+    ranges = [(clock_s, ours.one_run) for _, clock_s, ours in table_2 if ours.one_run]
+    assert len(ranges) == len(table_2)
+    assert sum(low <= clock_s <= high for clock_s, (low, high) in ranges) >= 15

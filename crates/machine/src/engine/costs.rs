@@ -1,7 +1,7 @@
 //! Processor times of the supervisor's steps on this machine: the file's spans at speed 1, divided by the processors' speed.
 
 use crate::meters::{Category, FaultKind, Primitive};
-use crate::spec::{Discipline, Machine};
+use crate::spec::{Discipline, GetworkCharge, InterruptCharge, Machine};
 
 use super::errand::{StepCount, SupervisorStep};
 
@@ -28,6 +28,10 @@ pub(crate) struct Costs {
     network_message_ns: f64,
     /// Bytes of a message; 0: one message holds all bytes.
     pub message_bytes: u32,
+    /// The payer of a device's interrupt.
+    pub interrupt_charge: InterruptCharge,
+    /// The payer of a dispatch of another process.
+    pub getwork_charge: GetworkCharge,
 }
 
 impl Costs {
@@ -55,6 +59,8 @@ impl Costs {
             network_byte_ns: supervisor.network_byte_ns as f64 / speed,
             network_message_ns: supervisor.network_message_ns as f64 / speed,
             message_bytes: supervisor.message_bytes,
+            interrupt_charge: supervisor.interrupt_charge,
+            getwork_charge: supervisor.getwork_charge,
         }
     }
 

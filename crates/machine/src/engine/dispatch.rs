@@ -62,9 +62,12 @@ impl<L: ReadyList> Clockwork<L> {
             ProcessorActivity::Getwork => {
                 processor.getwork_ns = 0;
                 self.scheduler.list.count_switch(pid, span_ns);
-                self.execution.charge_system(pid, span_ns);
+                self.execution.charge_getwork(pid, span_ns);
             }
-            ProcessorActivity::Interrupt => self.execution.tallies.faults[FaultKind::Interrupt as usize].add(span_ns, 0),
+            ProcessorActivity::Interrupt => {
+                let interrupted = processor.interrupted;
+                self.execution.end_interrupt(interrupted, span_ns);
+            }
             ProcessorActivity::Idle | ProcessorActivity::Loading => unreachable!("nothing ends on an idle processor"),
         }
         self.begin_next_segment(p)
@@ -283,6 +286,7 @@ impl<L: ReadyList> Clockwork<L> {
         if interrupt_ns == 0 {
             self.execution.tallies.faults[FaultKind::Interrupt as usize].add(0, 0);
         } else if let Some(p) = self.processors.take_idle() {
+            self.processors[p].interrupted = NO_PROCESS;
             self.begin_segment(p, ProcessorActivity::Interrupt, Category::Interrupt, interrupt_ns);
         } else {
             self.processors.queue_interrupt();

@@ -73,6 +73,8 @@ pub enum SupervisorStep {
     TakeFrame,
     /// A request to a store.
     Request(usize),
+    /// A request to a store for a time that is known already.
+    Wait { store: usize, ns: u64 },
     /// A line has been printed.
     Line { bytes: u64 },
 }
@@ -130,6 +132,10 @@ pub(crate) struct Errand {
     pub too_many: Option<&'static str>,
     stops: Vec<WorkStops>,
     next: usize,
+    /// The other host's time for a byte, in ns, by the store for which messages wait.
+    waits: Vec<(usize, f64)>,
+    /// Whether the first message has come.
+    is_receiving: bool,
 }
 
 impl Errand {
@@ -162,6 +168,8 @@ impl Errand {
             too_many: None,
             stops: Vec::new(),
             next: 0,
+            waits: Vec::new(),
+            is_receiving: false,
         }
     }
 
@@ -204,6 +212,8 @@ impl Errand {
             self.add(WorkStop::Request(*store), count, "requests");
         }
         self.add(WorkStop::Line, lines, "lines");
+        let stream = &mut self.stream;
+        self.waits.extend(command.network_wait.iter().map(|(store, law)| (*store, law.draw(stream))));
         self.work_ns = work_ns;
         (work_ns, pages)
     }
@@ -234,6 +244,19 @@ impl Errand {
         let (at, next) = to_come.map(|(next, stops)| (position(stops), next)).min()?;
         self.next = next;
         Some(at.saturating_sub(worked))
+    }
+
+    /// Takes the next message from the bytes that are left, and queues the waits for it. Returns its bytes.
+    ///
+    /// The first message has come when the command begins.
+    pub(crate) fn take_message(&mut self) -> f64 {
+        let bytes = self.message_bytes.min(self.network_bytes);
+        self.network_bytes -= bytes;
+        if std::mem::replace(&mut self.is_receiving, true) {
+            let wait = |(store, byte_ns): &(usize, f64)| SupervisorStep::Wait { store: *store, ns: whole(byte_ns * bytes) };
+            self.steps.extend(self.waits.iter().map(wait));
+        }
+        bytes
     }
 
     /// Passes the stop that the work has reached.

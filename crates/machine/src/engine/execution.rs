@@ -8,11 +8,12 @@ use super::error::EngineError;
 use super::memory::MachineMemory;
 use super::process::{NO_STAGE, ProcessState, ROUTE_START_INDEX};
 use super::process_table::ProcessTable;
+use super::processor::NO_PROCESS;
 use super::tallies::EventTallies;
 use crate::disciplines::ProcessId;
 use crate::frames::Fault;
-use crate::meters::{Category, Primitive};
-use crate::spec::Machine;
+use crate::meters::{Category, FaultKind, Primitive};
+use crate::spec::{GetworkCharge, InterruptCharge, Machine};
 use crate::table::EntryTable;
 
 /// Where a process goes after it has reached a goal.
@@ -172,8 +173,7 @@ impl Execution {
             WorkStop::Process => errand.steps.push_back(costs.process_creation()),
             WorkStop::Request(store) => errand.steps.push_back(SupervisorStep::Request(store)),
             WorkStop::Message => {
-                let bytes = errand.message_bytes.min(errand.network_bytes);
-                errand.network_bytes -= bytes;
+                let bytes = errand.take_message();
                 let own_ns = command.network_byte_cpu.draw(&mut errand.stream) * bytes;
                 errand.steps.extend([costs.message(bytes), costs.own_work(own_ns)]);
             }
@@ -219,6 +219,9 @@ impl Execution {
             match step {
                 SupervisorStep::Line { bytes } => self.on_line_out(pid, bytes, now),
                 SupervisorStep::Request(store) => return NextStep::Leaves(Departure::ToStore { store, service_ns: None }),
+                SupervisorStep::Wait { store, ns } => {
+                    return NextStep::Leaves(Departure::ToStore { store, service_ns: Some(ns) });
+                }
                 SupervisorStep::Fault if self.memory.paging.is_some() => self.begin_fault(pid),
                 SupervisorStep::TakeFrame => {
                     let paging = self.memory.paging.as_mut().expect("page faults are of machines with demand paging");
@@ -252,9 +255,32 @@ impl Execution {
         }
     }
 
-    /// Charges `pid` for processor time of the supervisor that is no step of the process, such as a dispatch.
+    /// Charges for a dispatch of `pid`, as the machine charges for it.
     #[inline]
-    pub fn charge_system(&mut self, pid: ProcessId, ns: u64) {
+    pub fn charge_getwork(&mut self, pid: ProcessId, ns: u64) {
+        if self.commands.costs.getwork_charge == GetworkCharge::Next {
+            self.charge_system(pid, ns);
+        }
+    }
+
+    /// Ends a device's interrupt, which came while `interrupted` had the processor, and charges for it.
+    ///
+    /// The interrupt is handled after the segment in which it came. A process whose interaction ended with that segment
+    /// is not charged: its answer has been given.
+    #[inline]
+    pub fn end_interrupt(&mut self, interrupted: ProcessId, ns: u64) {
+        self.tallies.faults[FaultKind::Interrupt as usize].add(ns, 0);
+        if self.commands.costs.interrupt_charge == InterruptCharge::Interrupted
+            && interrupted != NO_PROCESS
+            && !matches!(self.processes[interrupted].state, ProcessState::Absent | ProcessState::Thinking)
+        {
+            self.charge_system(interrupted, ns);
+        }
+    }
+
+    /// Charges `pid` for processor time of the supervisor that is no step of the process.
+    #[inline]
+    fn charge_system(&mut self, pid: ProcessId, ns: u64) {
         let process = &mut self.processes[pid];
         if process.on_errand {
             process.errand().cpu_system_ns += ns;

@@ -48,6 +48,8 @@ pub struct Processor {
     pub getwork_ns: u64,
     /// Interrupts that are handled before the next segment.
     pub interrupts: u32,
+    /// The process that had the processor when these interrupts came.
+    pub interrupted: ProcessId,
     /// Times by category, up to `since`.
     pub time_ns: [u64; Category::COUNT],
 }
@@ -67,6 +69,7 @@ impl Processor {
             preempted: false,
             getwork_ns: 0,
             interrupts: 0,
+            interrupted: NO_PROCESS,
             time_ns: [0; Category::COUNT],
         }
     }

@@ -94,7 +94,13 @@ impl ProcessorSet {
     /// Gives an interrupt to the next processor in turn, to be handled before its next segment.
     pub fn queue_interrupt(&mut self) {
         self.last_interrupted = (self.last_interrupted + 1) % self.processors.len();
-        self.processors[self.last_interrupted].interrupts += 1;
+        let processor = &mut self.processors[self.last_interrupted];
+        processor.interrupts += 1;
+        processor.interrupted = match processor.doing {
+            ProcessorActivity::Interrupt => processor.interrupted,
+            ProcessorActivity::Idle | ProcessorActivity::Loading => NO_PROCESS,
+            ProcessorActivity::Getwork | ProcessorActivity::Step | ProcessorActivity::Work => processor.pid,
+        };
     }
 
     /// Checks whether idle processors still idle for the same causes, and begins a new span for those that do not.

@@ -177,11 +177,13 @@ impl<L: ReadyList> Clockwork<L> {
             ProcessorActivity::Step | ProcessorActivity::Getwork => {
                 self.events.cancel_segment_end(p);
                 let span_ns = self.processors[p].close(self.events.now);
-                match doing {
-                    ProcessorActivity::Step => self.charge_quota(pid, span_ns),
-                    _ => self.scheduler.list.count_switch(pid, span_ns),
+                if doing == ProcessorActivity::Step {
+                    self.charge_quota(pid, span_ns);
+                    self.execution.processes[pid].errand().cpu_system_ns += span_ns;
+                } else {
+                    self.scheduler.list.count_switch(pid, span_ns);
+                    self.execution.charge_getwork(pid, span_ns);
                 }
-                self.execution.processes[pid].errand().cpu_system_ns += span_ns;
             }
             ProcessorActivity::Loading => self.give_up_loading(pid),
             ProcessorActivity::Interrupt | ProcessorActivity::Idle => {}

@@ -16,13 +16,13 @@ const COMMAND: ValueShape = ValueShape::Any(&[
 ]);
 
 const ROUTED: [KeyShape; 4] = joined(&STANDING, WORK.split_at(1).0);
-const WORKING: [KeyShape; 21] = joined(&STANDING, WORK.split_at(1).1);
+const WORKING: [KeyShape; 22] = joined(&STANDING, WORK.split_at(1).1);
 const LIKE_AND_ROUTED: [KeyShape; 5] = joined(&[LIKE], &ROUTED);
 const LIKE_AND_STANDING: [KeyShape; 5] = joined(&[LIKE, key("cpu", TIME_LAW_VALUE)], &STANDING);
-const LIKE_AND_WORKING: [KeyShape; 22] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
+const LIKE_AND_WORKING: [KeyShape; 23] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
 
 /// All keys that a command may have.
-pub(super) const COMMAND_KEYS: [KeyShape; 23] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
+pub(super) const COMMAND_KEYS: [KeyShape; 24] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
 
 const LIKE: KeyShape = needed("like", ValueShape::Text("name of a command"));
 
@@ -34,7 +34,7 @@ const STANDING: [KeyShape; 3] = [
 ];
 
 /// The keys of a command's work: `route`, then `cpu`, then the rest. The lists above split it there.
-const WORK: [KeyShape; 19] = [
+const WORK: [KeyShape; 20] = [
     needed("route", route::STAGE_LIST_SHAPE),
     needed("cpu", TIME_LAW_VALUE),
     key("program", ValueShape::Text("name")),
@@ -53,11 +53,12 @@ const WORK: [KeyShape; 19] = [
     key("line_walls", NUMBER_LAW_VALUE),
     key("network_bytes", ValueShape::Any(&[NOT_NEGATIVE, ValueShape::Text("law of numbers, or argument(1)")])),
     key("network_byte_cpu", TIME_LAW_VALUE),
+    key("network_wait", storage::WAIT_MAP_SHAPE),
     key("requests", storage::REQUEST_MAP_SHAPE),
 ];
 
 /// Names of the keys of a command's work, `route` among them.
-pub(super) const WORK_KEYS: [&str; 19] = names(&WORK);
+pub(super) const WORK_KEYS: [&str; 20] = names(&WORK);
 
 const fn joined<const LENGTH: usize>(first: &[KeyShape], second: &[KeyShape]) -> [KeyShape; LENGTH] {
     assert!(first.len() + second.len() == LENGTH);

@@ -104,6 +104,7 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
             .get("network_bytes")
             .map_or(Ok(Amount::Drawn(AmountLaw::ZERO)), |value| amount(table.text, value))?,
         network_byte_cpu: law_under(table, "network_byte_cpu", reading.processor())?.unwrap_or(AmountLaw::ZERO),
+        network_wait: storage::network_wait(table, reading)?,
         requests: storage::requests(table, reading)?,
         ..Command::without_work(name)
     };

@@ -5,8 +5,8 @@ use crate::draw::AmountLaw;
 use crate::notation::law::AmountUnit;
 use crate::notation::written::{self, TomlText, inline, law, list, number, quoted, span};
 use crate::spec::{
-    Amount, Command, Discipline, EligibilityLimit, Fit, HeadwaySpec, Machine, Parameter, Population, Replacement, Residence,
-    Route, Store, Supervisor, SystemTable, UserClass, WhenTableFull,
+    Amount, Command, Discipline, EligibilityLimit, Fit, GetworkCharge, HeadwaySpec, InterruptCharge, Machine, Parameter,
+    Population, Replacement, Residence, Route, Store, Supervisor, SystemTable, UserClass, WhenTableFull,
 };
 
 /// Writes `machine` as one TOML text, with times as spans, and without instructions and `like`.
@@ -190,6 +190,12 @@ fn costs(rows: &mut TomlText, costs: &Supervisor) {
         let entries = [("entries", entries.to_string()), ("per_user", per_user.to_string()), ("full", full)];
         rows.key("table", inline(&entries.map(|(key, value)| (key.into(), value))));
     }
+    if costs.interrupt_charge == InterruptCharge::Interrupted {
+        rows.key("charge_interrupt", quoted("interrupted"));
+    }
+    if costs.getwork_charge == GetworkCharge::Nobody {
+        rows.key("charge_getwork", quoted("nobody"));
+    }
 }
 
 fn prices(rows: &mut TomlText, machine: &Machine) {
@@ -255,9 +261,14 @@ fn needs(rows: &mut TomlText, command: &Command, stores: &[Store]) {
         Amount::Argument(number) => rows.key("network_bytes", quoted(&format!("argument({number})"))),
     }
     rows.law("network_byte_cpu", &command.network_byte_cpu, processor);
-    if !command.requests.is_empty() {
-        let request = |(store, count): &(usize, AmountLaw)| (written::key(&stores[*store].name), law(count, AmountUnit::Number));
-        rows.key("requests", inline(&command.requests.iter().map(request).collect::<Vec<_>>()));
+    laws_by_store(rows, "network_wait", (&command.network_wait, AmountUnit::Time), stores);
+    laws_by_store(rows, "requests", (&command.requests, AmountUnit::Number), stores);
+}
+
+fn laws_by_store(rows: &mut TomlText, key: &str, (laws, unit): (&[(usize, AmountLaw)], AmountUnit), stores: &[Store]) {
+    if !laws.is_empty() {
+        let named = |(store, drawn): &(usize, AmountLaw)| (written::key(&stores[*store].name), law(drawn, unit));
+        rows.key(key, inline(&laws.iter().map(named).collect::<Vec<_>>()));
     }
 }
 

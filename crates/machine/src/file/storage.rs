@@ -32,6 +32,9 @@ pub(super) const STORE_MAP_SHAPE: ValueShape = ValueShape::Map(&MapShape {
 pub(super) const REQUEST_MAP_SHAPE: ValueShape =
     ValueShape::Map(&MapShape { names: "", value: values::NUMBER_LAW_VALUE, fewest: 0 });
 
+/// The other host's time for a byte, by the store for which messages wait.
+pub(super) const WAIT_MAP_SHAPE: ValueShape = ValueShape::Map(&MapShape { names: "", value: values::TIME_LAW_VALUE, fewest: 0 });
+
 /// The names of the stores with their tables, in the order of the file.
 pub(super) fn tables<'a>(stores: Option<KeyedTable<'a>>) -> Result<Vec<(String, KeyedTable<'a>)>, SyntaxMistake> {
     let mut tables = Vec::new();
@@ -69,11 +72,26 @@ fn kind(table: &KeyedTable<'_>) -> Result<StoreKind, SyntaxMistake> {
 
 /// Reads the laws for the number of requests to each store.
 pub(super) fn requests(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<(usize, AmountLaw)>, SyntaxMistake> {
-    let Some(requests) = values::table(table, "requests", "requests = { disk = 3 }")? else { return Ok(Vec::new()) };
+    let requests = values::table(table, "requests", "requests = { disk = 3 }")?;
+    requests.map_or(Ok(Vec::new()), |requests| laws_by_store(&requests, "requests", AmountUnit::Number, reading))
+}
+
+/// Reads the laws of the other host's time for a byte, by the store for which messages wait.
+pub(super) fn network_wait(table: &KeyedTable<'_>, reading: &FileReader) -> Result<Vec<(usize, AmountLaw)>, SyntaxMistake> {
+    let waits = values::table(table, "network_wait", "network_wait = { remote = \"exponential(2ms)\" }")?;
+    waits.map_or(Ok(Vec::new()), |waits| laws_by_store(&waits, "network_wait", AmountUnit::Time, reading))
+}
+
+fn laws_by_store(
+    laws: &KeyedTable<'_>,
+    what: &'static str,
+    unit: AmountUnit,
+    reading: &FileReader,
+) -> Result<Vec<(usize, AmountLaw)>, SyntaxMistake> {
     let law = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, _)| {
         let store =
             reading.store_named(key.get_ref()).map_err(|unknown| SyntaxMistake::new(key.span().start, unknown.to_string()))?;
-        Ok((store, values::law_of(requests.text, value, "requests", AmountUnit::Number)?))
+        Ok((store, values::law_of(laws.text, value, what, unit)?))
     };
-    requests.in_order().into_iter().map(law).collect()
+    laws.in_order().into_iter().map(law).collect()
 }

@@ -3,7 +3,7 @@
 use crate::notation::choice::one_of;
 use crate::notation::values::{COUNT_VALUE, TIME_VALUE};
 use crate::notation::values::{FileReader, count32, required, span, span_of, table as table_under, text, value_at};
-use crate::spec::{Supervisor, SystemTable, WhenTableFull};
+use crate::spec::{GetworkCharge, InterruptCharge, Supervisor, SystemTable, WhenTableFull};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::shape::{MapShape, TableShape, ValueShape, key, key_names, needed};
 use loadgo_core::notation::table::{KeyedTable, PlacedValue};
@@ -24,6 +24,8 @@ pub(super) const SUPERVISOR_SHAPE: TableShape = TableShape {
         key("network_message", TIME_VALUE),
         key("message_bytes", COUNT_VALUE),
         key("table", ValueShape::Table(&ENTRY_TABLE)),
+        key("charge_interrupt", ValueShape::OneOf(&INTERRUPT_CHARGES)),
+        key("charge_getwork", ValueShape::OneOf(&GETWORK_CHARGES)),
     ],
     rules: &[],
 };
@@ -33,6 +35,8 @@ const ENTRY_TABLE: TableShape = TableShape {
     rules: &[],
 };
 const WAYS_WHEN_FULL: [&str; 2] = ["refuse", "take"];
+const INTERRUPT_CHARGES: [&str; 2] = ["nobody", "interrupted"];
+const GETWORK_CHARGES: [&str; 2] = ["next", "nobody"];
 
 /// The name of the only step of a page fault without named steps.
 pub(super) const SINGLE_STEP: &str = "page fault";
@@ -57,12 +61,30 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Resu
         network_message_ns: cost("network_message")?,
         message_bytes: count32(table, "message_bytes", 1)?.unwrap_or(0),
         table: system_table(table)?,
+        interrupt_charge: interrupt_charge(table)?,
+        getwork_charge: getwork_charge(table)?,
     };
     if supervisor.network_message_ns > 0 && supervisor.message_bytes == 0 {
         let message = "the size of a network message is missing: add message_bytes = 1000";
         return Err(SyntaxMistake::new(value_at(table, "network_message"), message));
     }
     Ok(supervisor)
+}
+
+fn interrupt_charge(supervisor: &KeyedTable<'_>) -> Result<InterruptCharge, SyntaxMistake> {
+    Ok(match text(supervisor, "charge_interrupt", "charge_interrupt = \"interrupted\"")? {
+        Some(name) if one_of(&name, &INTERRUPT_CHARGES, "payer of an interrupt")? == "interrupted" => {
+            InterruptCharge::Interrupted
+        }
+        _ => InterruptCharge::Nobody,
+    })
+}
+
+fn getwork_charge(supervisor: &KeyedTable<'_>) -> Result<GetworkCharge, SyntaxMistake> {
+    Ok(match text(supervisor, "charge_getwork", "charge_getwork = \"nobody\"")? {
+        Some(name) if one_of(&name, &GETWORK_CHARGES, "payer of getwork")? == "nobody" => GetworkCharge::Nobody,
+        _ => GetworkCharge::Next,
+    })
 }
 
 /// Reads a page fault as one time, or as a table of its steps.

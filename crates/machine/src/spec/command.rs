@@ -41,6 +41,8 @@ pub struct Command {
     pub network_bytes: Amount,
     /// Processor time of the command's own work for each of these bytes.
     pub network_byte_cpu: AmountLaw,
+    /// Stores for which each message but the first waits: the other host's time for a byte, drawn once for a command.
+    pub network_wait: Vec<(usize, AmountLaw)>,
     /// Stores with the number of requests to each.
     pub requests: Vec<(usize, AmountLaw)>,
     /// Priority for the discipline `priority`; low is good.

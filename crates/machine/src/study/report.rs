@@ -3,7 +3,9 @@
 use super::stream::{StudyStream, meter};
 use crate::meters::Category;
 use crate::spec::{Machine, Population, Store};
-use loadgo_statistics::{BatchSample, ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, RunWindows, StopReason};
+use loadgo_statistics::{
+    BatchSample, ConfidenceInterval, Figure, INTERVAL_CONFIDENCE, MissingFigure, RunWindows, StopReason, StopRule,
+};
 
 /// The quantiles of response times in a report.
 pub(crate) const REPORTED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
@@ -68,10 +70,11 @@ pub struct StationReport {
     pub requests: Option<(FigureResult, FigureResult)>,
 }
 
-/// Computes the report of the streams.
-pub(super) fn of(machine: &Machine, streams: &[StudyStream], end: StopReason) -> Report {
+/// Computes the report of the streams, which ran until `until`.
+pub(super) fn of(machine: &Machine, streams: &[StudyStream], end: StopReason, until: &StopRule) -> Report {
     let windows: Vec<&RunWindows> = streams.iter().map(StudyStream::windows).collect();
-    let sample = BatchSample::of(&windows, INTERVAL_CONFIDENCE);
+    let of_length = BatchSample::of(&windows, INTERVAL_CONFIDENCE);
+    let sample = if until.precisions.is_empty() { of_length } else { of_length.stopped_when_precise() };
     let estimated = |figure| sample.estimate(figure);
     let mean_of = |meter| estimated(Figure::Share(meter, meter::CLOCK));
     let users = machine.load.iter().map(|class| match class.population {

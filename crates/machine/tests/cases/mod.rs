@@ -135,6 +135,8 @@ const TABLES: [GoodTable; 14] = [
             ("network_byte", "'3ms'", Time),
             ("network_message", "'3ms'", Time),
             ("message_bytes", "100", Whole),
+            ("charge_interrupt", "'interrupted'", Choice),
+            ("charge_getwork", "'nobody'", Choice),
         ],
         COMMAND,
     ),

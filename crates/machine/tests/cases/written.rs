@@ -1,7 +1,7 @@
 //! Mistakes in machine files written by hand: ▶ marks the place, and what follows must be in the message.
 
 /// Whole files; `title` and `source` stand in each that is about something else.
-pub const WRITTEN: [(&str, &str); 72] = [
+pub const WRITTEN: [(&str, &str); 73] = [
     ("title = ▶", "this is not TOML"),
     ("source = 's'\n[commands.x]\ncpu = '1s'", "add title"),
     ("title = 't'\n[commands.x]\ncpu = '1s'", "add source"),
@@ -111,6 +111,7 @@ pub const WRITTEN: [(&str, &str); 72] = [
     ("title = 't'\nsource = 's'\n[commands.x]\nlike = ▶'other'", "add a table [commands.other]"),
     ("title = 't'\nsource = 's'\n[commands.x]\nlike = 'y'\n[commands.y]\nlike = ▶'x'", "x is like y is like x"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nrequests = { ▶disk = 3 }", "add a table [storage.disk]"),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nnetwork_wait = { ▶ucla = '3ms' }", "add a table [storage.ucla]"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nnice = ▶20", "from -20 to 19"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nprogram = ▶' '", "cannot name a program"),
     ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nprogram = ▶3", "a string"),

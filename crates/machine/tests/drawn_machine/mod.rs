@@ -162,7 +162,12 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
         per_user,
         full: if take { WhenTableFull::Take } else { WhenTableFull::Refuse },
     });
-    (steps, vec(ns(), 10), 0u32..9999, option::of(table)).prop_map(|(page_fault, costs, message_bytes, table)| Supervisor {
+    let charges = (
+        prop_oneof![Just(InterruptCharge::Nobody), Just(InterruptCharge::Interrupted)],
+        prop_oneof![Just(GetworkCharge::Next), Just(GetworkCharge::Nobody)],
+    );
+    let drawn = (steps, vec(ns(), 10), 0u32..9999, option::of(table), charges);
+    drawn.prop_map(|(page_fault, costs, message_bytes, table, (interrupt_charge, getwork_charge))| Supervisor {
         page_fault,
         segment_fault_ns: costs[0],
         bound_fault_ns: costs[1],
@@ -176,6 +181,8 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
         network_message_ns: if message_bytes > 0 { costs[9] } else { 0 },
         message_bytes,
         table,
+        interrupt_charge,
+        getwork_charge,
     })
 }
 
@@ -195,11 +202,13 @@ fn route() -> impl Strategy<Value = Route> {
 fn command() -> impl Strategy<Value = Command> {
     let bytes = prop_oneof![law(true).prop_map(Amount::Drawn), (1u32..9).prop_map(Amount::Argument)];
     let requests = option::of((0..STORES, law(true))).prop_map(|request| request.into_iter().collect::<Vec<_>>());
+    let waits = option::of((0..STORES, law(false))).prop_map(|wait| wait.into_iter().collect::<Vec<_>>());
     let standing = (0u32..99, -20i32..20, option::of(any::<u8>()), "[a-zé\"' ]{0,3}");
     let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| AmountLaw::Uniform(f64::from(low), f64::from(low + more)));
-    let needs = (law(false), (share(), option::of(amount())), image, vec(law(true), 8), vec(law(false), 2), bytes, requests);
+    let needs =
+        (law(false), (share(), option::of(amount())), image, vec(law(true), 8), vec(law(false), 2), bytes, (requests, waits));
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
-        let (cpu, (common, headway_factor), image_words, numbers, times, network_bytes, requests) = needs;
+        let (cpu, (common, headway_factor), image_words, numbers, times, network_bytes, (requests, waits)) = needs;
         let plain = route.is_none();
         let program = if program.trim().is_empty() { String::new() } else { program };
         let only = |draw: &AmountLaw| if plain { draw.clone() } else { AmountLaw::ZERO };
@@ -222,6 +231,7 @@ fn command() -> impl Strategy<Value = Command> {
             line_walls: only(&numbers[7]),
             network_bytes: if plain { network_bytes } else { Amount::Drawn(AmountLaw::ZERO) },
             network_byte_cpu: only(&times[1]),
+            network_wait: if plain { waits } else { Vec::new() },
             requests: if plain { requests } else { Vec::new() },
             priority,
             nice,

@@ -4,8 +4,8 @@ use crate::models::{self, SECOND, at_processors, at_store, machine, server};
 use loadgo_machine::devices::{DiskSpec, DrumSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::{
-    Amount, BackingStore, Command, Discipline, EligibilityLimit, HeadwaySpec, Machine, Paging, Population, Replacement,
-    Residence, Store, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
+    Amount, BackingStore, Command, Discipline, EligibilityLimit, GetworkCharge, HeadwaySpec, InterruptCharge, Machine, Paging,
+    Population, Replacement, Residence, Store, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
 };
 use proptest::prelude::*;
 
@@ -82,6 +82,8 @@ fn supervisors() -> impl Strategy<Value = Supervisor> {
             per_user: 15,
             full: if take { WhenTableFull::Take } else { WhenTableFull::Refuse },
         }),
+        interrupt_charge: if ms % 2 == 0 { InterruptCharge::Interrupted } else { InterruptCharge::Nobody },
+        getwork_charge: if ms == 3 { GetworkCharge::Nobody } else { GetworkCharge::Next },
     })
 }
 
@@ -110,6 +112,7 @@ fn commands() -> Vec<Command> {
         cpu: AmountLaw::Erlang(3, 2e7),
         network_bytes: Amount::Argument(1),
         network_byte_cpu: AmountLaw::Fixed(1e4),
+        network_wait: vec![(2, AmountLaw::Exponential(1e5))],
         processes: AmountLaw::Fixed(1.0),
         image_words: AmountLaw::Fixed(3_000.0),
         pages: AmountLaw::Fixed(20.0),

@@ -97,13 +97,13 @@ def _rows(machine: str, run: RunTotals) -> dict[str, float]:
     shares = {row: 100 * sum(run.time_shares.get(name, 0.0) for name in names) for row, names in METER_ROWS.items()}
     interrupts = 100 * run.time_shares.get("interrupt", 0.0)
     drum = interrupts * _drum_share(run)
-    busy_s = run.elapsed_s * (1 - shares["ttm-idle-total"] / 100)
+    charged_s = run.overall.cpu_s * run.overall.count
     virtual = shares["ttm-other"] + shares["ttm-seg-faults"] + shares["ttm-bound-faults"]
     rows = {
         **shares,
         "ttm-interrupts": interrupts - drum,
         "elapsed": run.elapsed_s / 60,
-        "cpu-total": busy_s,
+        "cpu-total": charged_s,
         "cpu-virtual": run.elapsed_s * virtual / 100,
         "cpu-good": run.elapsed_s * shares["ttm-other"] / 100,
         "page-faults": run.overall.faults * run.overall.count,
@@ -112,7 +112,7 @@ def _rows(machine: str, run: RunTotals) -> dict[str, float]:
         rows["ttm-drum-interrupts"] = drum
     prices = {shift: machine_number(machine, f"tariff.shifts.{shift}") for shift in ("2", "3")}
     prices["1"] = machine_number("multics-645", "tariff.shifts.1")
-    return rows | {f"cost-{shift}": price * busy_s / 3600 for shift, price in prices.items()}
+    return rows | {f"cost-{shift}": price * charged_s / 3600 for shift, price in prices.items()}
 
 
 def _drum_share(run: RunTotals) -> float:

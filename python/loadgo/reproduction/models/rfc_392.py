@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from statistics import fmean, stdev
 
+import polars as pl
+
+from loadgo.records.interactions import RESPONSE_NS
 from loadgo.reproduction.models.laboratory import Experiment, Lab
 from loadgo.reproduction.models.machine_figures import processor_price
 from loadgo.reproduction.models.scripts import script_from_lines
-from loadgo.reproduction.models.totals import InteractionUse
+from loadgo.reproduction.models.totals import InteractionUse, RunTotals
 from loadgo.reproduction.models.values import Mark, Plot, PlottedCurve, ReproducedValue, ReproducedValues
+from loadgo.stats.student import student_reach
 
 MACHINE_NAME = "tenex"
-SCRIPT_PASSES = 2
+FEWEST_PASSES, FEWEST_SAMPLES = 2, 16
+"""The fewest passes of a script, and the fewest times that each transfer is made: they show how single ones scatter."""
 COMPETING_COMMAND, COMPETING_LINES = "compile", 12
 """Assumed: the command of the other processes, and how often it runs between two transfers."""
 NETWORK_PRICE = 0.30
@@ -48,6 +55,21 @@ class PrintedTransfer:
     def users(self) -> int:
         """The number of processes that always want the processor and so give this load average."""
         return max(1, round(self.load))
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the other host's wait was fitted to the clock of this transfer."""
+        return self.table == "table-1" and self.command == "receive"
+
+
+@dataclass(frozen=True)
+class TransferUse:
+    """The mean use of one transfer over all times that it was made, in seconds."""
+
+    cpu_s: float
+    response_s: float
+    one_run: tuple[float, float]
+    """The range in which 95 of 100 single clock times lie, from the logarithms of those of the run."""
 
 
 def reproduced_values(lab: Lab) -> ReproducedValues:
@@ -84,33 +106,40 @@ def reproduced_plots(lab: Lab) -> tuple[Plot, ...]:
     )
 
 
-def _uses(lab: Lab, transfers: Sequence[PrintedTransfer]) -> Mapping[PrintedTransfer, InteractionUse]:
+def _uses(lab: Lab, transfers: Sequence[PrintedTransfer]) -> Mapping[PrintedTransfer, TransferUse]:
     """The use of each transfer. Several processes, as many as its load average, compute and transfer in turn."""
     loads = sorted({transfer.users for transfer in transfers})
     groups = {load: [transfer for transfer in transfers if transfer.users == load] for load in loads}
-    runs = lab.runs([Experiment(_script(groups[load]), MACHINE_NAME, load) for load in loads])
+    runs = lab.runs([Experiment(_script(groups[load], load), MACHINE_NAME, load) for load in loads])
     return {
-        transfer: _mean(
-            [run.lines[number, (COMPETING_LINES + 1) * (index + 1)] for number in range(1, SCRIPT_PASSES + 1)]
-        )
+        transfer: _use_of_line(run, (COMPETING_LINES + 1) * (index + 1))
         for load, run in zip(loads, runs, strict=True)
         for index, transfer in enumerate(groups[load])
     }
 
 
-def _script(transfers: Sequence[PrintedTransfer]) -> str:
+def _script(transfers: Sequence[PrintedTransfer], users: int) -> str:
     competing = [COMPETING_COMMAND] * COMPETING_LINES
     work = [line for transfer in transfers for line in (*competing, f"{transfer.command} {transfer.bytes}")]
-    return script_from_lines(work, passes=SCRIPT_PASSES)
+    return script_from_lines(work, passes=max(FEWEST_PASSES, math.ceil(FEWEST_SAMPLES / users)))
 
 
-def _mean(uses: Sequence[InteractionUse]) -> InteractionUse:
-    """The mean of a line's uses in several passes. All users made each pass."""
-    names = InteractionUse.__dataclass_fields__
-    return InteractionUse(**{name: sum(getattr(use, name) for use in uses) / len(uses) for name in names})
+def _use_of_line(run: RunTotals, line: int) -> TransferUse:
+    """The use of a script's line, by all users in all passes."""
+    passes = [use for (_, number), use in run.lines.items() if number == line]
+    rows = run.tables.interactions.filter((pl.col("line") == line) & pl.col("ready_ns").is_not_null())
+    clocks_s = [ns / 1e9 for ns in rows.select(RESPONSE_NS)["response_ns"].to_list()]
+    return TransferUse(fmean(use.cpu_s for use in passes), fmean(clocks_s), _range_of_one(clocks_s))
 
 
-def _row(transfer: PrintedTransfer, use: InteractionUse) -> dict[str, ReproducedValue]:
+def _range_of_one(values: Sequence[float]) -> tuple[float, float]:
+    """The range in which 95 of 100 further values lie, if logarithms are normal."""
+    logs = [math.log(value) for value in values]
+    reach = student_reach(len(logs) - 1) * stdev(logs) * math.sqrt(1 + 1 / len(logs))
+    return math.exp(fmean(logs) - reach), math.exp(fmean(logs) + reach)
+
+
+def _row(transfer: PrintedTransfer, use: TransferUse) -> dict[str, ReproducedValue]:
     row_id = f"{transfer.table}/{transfer.row:02}"
     mark: Mark = "fitted" if transfer.table == "table-1" else "predicted"
     how = (
@@ -119,15 +148,19 @@ def _row(transfer: PrintedTransfer, use: InteractionUse) -> dict[str, Reproduced
     )
     cpu_how = f"{how}; the times for a byte and for a transfer were set by table 1" if mark == "fitted" else how
     bits = 8 * transfer.bytes
+    clock_mark: Mark = "fitted" if transfer.is_fitted else "predicted"
+    clock_how = f"{how}; the wait for the other host was set by table 1's receives" if transfer.is_fitted else how
+    shortest_s, longest_s = use.one_run
+    rate_of_one = (bits / longest_s, bits / shortest_s)
     return {
         f"{row_id}/cpu": ReproducedValue(use.cpu_s, mark, cpu_how),
         f"{row_id}/us-per-bit": ReproducedValue(1e6 * use.cpu_s / bits, mark, cpu_how),
-        f"{row_id}/clock": ReproducedValue(use.response_s, "predicted", how),
-        f"{row_id}/bits-per-s": ReproducedValue(bits / use.response_s, "predicted", how),
+        f"{row_id}/clock": ReproducedValue(use.response_s, clock_mark, clock_how, one_run=use.one_run),
+        f"{row_id}/bits-per-s": ReproducedValue(bits / use.response_s, clock_mark, clock_how, one_run=rate_of_one),
     }
 
 
-def _totals(uses: Mapping[PrintedTransfer, InteractionUse]) -> dict[str, ReproducedValue]:
+def _totals(uses: Mapping[PrintedTransfer, TransferUse]) -> dict[str, ReproducedValue]:
     cpu_s = {
         command: sum(use.cpu_s for transfer, use in uses.items() if transfer.command == command)
         for command in ("send", "receive")

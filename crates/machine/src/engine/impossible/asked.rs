@@ -4,6 +4,7 @@ use super::super::errand::MOST_STOPS;
 use super::super::error::EngineError;
 use super::super::events::MOST_PROCESSES;
 use super::soundness::check_store;
+use crate::devices::StoreKind;
 use crate::draw::{AmountLaw, is_positive};
 use crate::spec::{Amount, Command, Discipline, Machine, Population, Route, UserClass};
 
@@ -40,6 +41,16 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), EngineError> 
     for (store, _) in &command.requests {
         check_store(machine, *store, &format!("command {:?} sends requests to", command.name))?;
     }
+    for (store, _) in &command.network_wait {
+        check_store(machine, *store, &format!("the network messages of command {:?} wait for", command.name))?;
+        if !matches!(machine.stores[*store].kind, StoreKind::Server(_)) {
+            return Err(EngineError::impossible(format!(
+                "the network messages of command {:?} wait for {:?}, which has times of its own: let them wait for a \
+                 store with kind = \"server\", and servers = \"any\" where they do not queue",
+                command.name, machine.stores[*store].name
+            )));
+        }
+    }
     let Some(route) = &command.route else { return Ok(()) };
     check_route(machine, &command.name, route)?;
     if machine.processors.discipline == Discipline::Sharing && machine.supervisor.device_interrupt_ns > 0 {
@@ -72,6 +83,7 @@ fn laws(command: &Command) -> Vec<(&'static str, &AmountLaw)> {
         laws.push(("network_bytes", law));
     }
     laws.extend(command.requests.iter().map(|(_, law)| ("requests", law)));
+    laws.extend(command.network_wait.iter().map(|(_, law)| ("network_wait", law)));
     let stages = command.route.iter().flat_map(|route| &route.stages);
     laws.extend(stages.map(|stage| ("service", &stage.service)));
     laws
