@@ -67,6 +67,17 @@ fn sums_as_json(samples: &[MeterRows]) -> String {
         add(format!("{} count", row.kind), row.count);
         add(format!("{} ns", row.kind), row.cpu_ns.unwrap_or(0));
     }
+    for row in samples.iter().flat_map(|sample| &sample.meter_price) {
+        add(format!("price of {} runs", row.meter), row.runs);
+        add(format!("price of {} ns", row.meter), row.run_ns + row.call_ns.unwrap_or(0));
+        add("price in windows".into(), row.run_ns + row.call_ns.unwrap_or(0));
+        add("calls in windows".into(), row.call_ns.unwrap_or(0));
+    }
+    for sample in samples {
+        let windows: BTreeMap<_, _> = sample.meter_price.iter().map(|row| (row.at, row.busy_ns)).collect();
+        add("windows".into(), windows.len() as u64);
+        add("busy in windows".into(), windows.values().sum());
+    }
     let fields: Vec<String> = sums.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}\n", fields.join(", "))
 }
