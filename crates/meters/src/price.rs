@@ -255,6 +255,9 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs::load::load;
+    use crate::wanted::Tier;
+    use loadgo_sys::clock::thread_cpu_ns;
 
     const CALL: CallPrice = CallPrice { each_ns: 50.0, error_ns: 2.0 };
 
@@ -290,5 +293,57 @@ mod tests {
             call_error_ns: Some(2),
         };
         assert_eq!(window.rows(1_000).collect::<Vec<_>>(), [row]);
+    }
+
+    /// The meters of a tier, whose windows the test clocks itself. These tests need root.
+    fn clocked(tier: Tier, profile_hz: Option<u32>) -> (Loaded, Clocked) {
+        let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz };
+        let mut loaded = load(&wanted).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
+        let calls = measure_calls(&mut loaded, &wanted);
+        let clocked = Clocked::of(&loaded, &wanted, calls).unwrap();
+        (loaded, clocked)
+    }
+
+    #[test]
+    fn a_window_clocks_every_run_within_it_and_the_busy_time() {
+        const RENAMES: u64 = 1000;
+        let (_loaded, clocked) = clocked(Tier::Cheap, None);
+        let name = rustix::thread::name().unwrap();
+        let mut own_ns = 0;
+        let rename = || {
+            let began = thread_cpu_ns();
+            (0..RENAMES).for_each(|_| rustix::thread::set_name(&name).unwrap());
+            own_ns = thread_cpu_ns() - began;
+            false
+        };
+        let window = clocked.window(rename).unwrap();
+        let of_processes = window.meters.iter().find(|meter| meter.meter == "processes").unwrap();
+        assert!(of_processes.runs.runs >= RENAMES, "{of_processes:?}");
+        assert!(of_processes.runs.run_ns > 0 && of_processes.call.is_some_and(|call| call.each_ns > 0.0), "{of_processes:?}");
+        assert!(window.busy_ns >= own_ns, "busy {} ns, of which {own_ns} are ours", window.busy_ns);
+        let before = clocked.counts().unwrap();
+        rustix::thread::set_name(&name).unwrap();
+        let uncounted = clocked.counts().unwrap();
+        assert_eq!(before.runs, uncounted.runs, "the kernel counts only in windows");
+    }
+
+    #[test]
+    fn every_meter_of_a_tier_has_a_price_with_its_calls() {
+        let expected: [(Tier, Option<u32>, &[&str]); 3] = [
+            (Tier::Cheap, None, &["processes", "queue", "total time", "waits by user"]),
+            (Tier::Cheap, Some(CLOCK_HZ), &["clock profile", "processes", "queue", "segments", "total time", "waits by user"]),
+            (
+                Tier::Exact,
+                Some(CLOCK_HZ),
+                &["clock profile", "faults", "interrupts", "primitives", "processes", "queue", "total time", "waits by user"],
+            ),
+        ];
+        for (tier, profile_hz, names) in expected {
+            let (_loaded, clocked) = clocked(tier, profile_hz);
+            let mut window = clocked.window(|| false).unwrap();
+            assert!(window.meters.iter().all(|meter| meter.call.is_some()), "{:?}", window.meters);
+            window.meters.sort_by_key(|meter| meter.meter);
+            assert_eq!(window.meters.iter().map(|meter| meter.meter).collect::<Vec<_>>(), names);
+        }
     }
 }
