@@ -3,18 +3,23 @@
 //! A thread waits for an exponential time, lets the kernel count and clock all runs of programs for a short window, and notes what came in it,
 //! with the processors' busy time. So the beginnings of windows are a Poisson sample of the run: the sum of the windows' prices over the sum of
 //! their busy times estimates the share that the meters took (a ratio estimator), and the windows' scatter gives its standard error.
-//! The analysis does both. `calibration/calling.rs` measures the price of a call, which the kernel does not clock.
+//! The analysis does both. The kernel does not clock what it takes to call a program: `ticks.rs` measures it for the clock's ticks in each window,
+//! `calibration/calling.rs` at the start for all other programs.
+
+mod ticks;
 
 use crate::calibration::calling::{CallPrice, CallPrices, measure_calls};
-use crate::clock::{CLOCK_HZ, CLOCK_PROGRAM, period_ns};
+use crate::clock::{CLOCK_PROGRAM, period_ns};
 use crate::meter::Meter;
 use crate::part::{Context, MeterPart, RecordSpan};
+use crate::price::ticks::ThreadClock;
 use crate::programs::hooks::{HookPoint, METER_HOOKS};
+use crate::programs::interrupted_load::load_despite_signals;
 use crate::programs::load::Loaded;
 use crate::refusal::MeterRefusal;
 use crate::tables::processors::ProcessorMap;
 use crate::wanted::MeterRequest;
-use aya::programs::ProgramFd;
+use aya::programs::{PerfEvent, ProgramFd};
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::{MeterPriceRow, MeterRows};
 use loadgo_core::time::Instant;
@@ -22,7 +27,8 @@ use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::program_runs::{ProgramRuns, count_program_runs, program_runs};
 use loadgo_sys::scheduling::thread_id;
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -91,14 +97,55 @@ struct PricedRuns {
 struct Clocked {
     programs: Vec<ClockedProgram>,
     processors: ProcessorMap,
-    /// Price of a sample of the clock profile, if there is one and its price is known.
-    sample: Option<(u64, Option<CallPrice>)>,
+    ticking: Ticking,
+}
+
+/// The ticks of the meters' clock.
+enum Ticking {
+    /// A program runs at each. The price of a tick is measured with a program that does nothing.
+    Program { empty: ProgramFd },
+    /// The clock profile takes a sample at each, once in this many nanoseconds of busy time.
+    Samples { period_ns: u64 },
+    /// There are none.
+    No,
+}
+
+impl Ticking {
+    fn of(loaded: &mut Loaded, wanted: &MeterRequest) -> Result<Ticking, MeterRefusal> {
+        if let Some(hz) = wanted.profile_hz {
+            return Ok(Ticking::Samples { period_ns: period_ns(hz) });
+        }
+        if !wanted.counts_activities() {
+            return Ok(Ticking::No);
+        }
+        let program: &mut PerfEvent = loaded.object.program_mut("on_empty_event").ok_or("it is not in the object")?.try_into()?;
+        load_despite_signals(|| program.load())?;
+        Ok(Ticking::Program { empty: program.fd()?.try_clone()? })
+    }
+
+    /// A clock of the calling thread that ticks likewise; None if there are no ticks.
+    fn thread_clock(&self) -> Option<io::Result<ThreadClock>> {
+        match self {
+            Ticking::Program { empty } => Some(ThreadClock::with_program(empty.as_fd().as_raw_fd())),
+            Ticking::Samples { .. } => Some(ThreadClock::with_samples()),
+            Ticking::No => None,
+        }
+    }
 }
 
 struct ClockedProgram {
     descriptor: ProgramFd,
     meter: &'static str,
-    call: Option<CallPrice>,
+    call: Call,
+}
+
+/// The price of a program's calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    /// It was measured at the start; None if it could not be.
+    Known(Option<CallPrice>),
+    /// It is that of a tick, which is measured in each window.
+    Tick,
 }
 
 /// Counts at a moment.
@@ -116,7 +163,8 @@ impl Price {
     pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
         check_clocking()?;
         let calls = measure_calls(&mut context.loaded, wanted);
-        let clocked = Clocked::of(&context.loaded, wanted, calls)?;
+        let ticking = Ticking::of(&mut context.loaded, wanted)?;
+        let clocked = Clocked::of(&context.loaded, wanted, calls, ticking)?;
         let (window_sender, windows) = channel();
         let (stop, stopped) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
@@ -156,12 +204,16 @@ impl Drop for Price {
 /// Clocks windows until the other end of `stopped` is dropped, or the kernel refuses.
 fn clock_windows(clocked: &Clocked, windows: &Sender<Result<Window, MeterRefusal>>, stopped: &Receiver<()>) {
     let mut random = RandomStream::new(monotonic_ns(), 0, StreamPurpose::Choice);
+    let mut thread_clock = clocked.ticking.thread_clock().and_then(Result::ok);
+    let mut tick_ns = None; // the latest, where the next one is disturbed
     let is_over = |time: Duration| stopped.recv_timeout(time) != Err(RecvTimeoutError::Timeout);
     loop {
         if is_over(MEAN_GAP.mul_f64(random.exponential())) {
             return;
         }
-        let window = clocked.window(|| is_over(WINDOW_TIME));
+        let counted = clocked.count(|| is_over(WINDOW_TIME));
+        tick_ns = thread_clock.as_mut().and_then(ThreadClock::tick_ns).or(tick_ns);
+        let window = counted.map(|counted| clocked.window(counted, tick_ns));
         let is_refused = window.is_err();
         if windows.send(window).is_err() || is_refused {
             return;
@@ -170,33 +222,42 @@ fn clock_windows(clocked: &Clocked, windows: &Sender<Result<Window, MeterRefusal
 }
 
 impl Clocked {
-    fn of(loaded: &Loaded, wanted: &MeterRequest, calls: CallPrices) -> Result<Clocked, MeterRefusal> {
+    fn of(loaded: &Loaded, wanted: &MeterRequest, calls: CallPrices, ticking: Ticking) -> Result<Clocked, MeterRefusal> {
         let hooks = METER_HOOKS.iter().filter(|hook| (hook.when)(wanted)).map(|hook| match hook.point {
-            HookPoint::Tracepoint(_) => (hook.program, hook.meter.name(), calls.tracepoint),
-            HookPoint::Event(_) => (hook.program, hook.meter.name(), calls.event),
+            HookPoint::Tracepoint(_) => (hook.program, hook.meter.name(), Call::Known(calls.tracepoint)),
+            HookPoint::Event(_) => (hook.program, hook.meter.name(), Call::Known(calls.event)),
         });
-        let clock = wanted.counts_activities().then_some((CLOCK_PROGRAM, CLOCK_ROWS, calls.tick));
+        let clock = wanted.counts_activities().then_some((CLOCK_PROGRAM, CLOCK_ROWS, Call::Tick));
         let mut programs = Vec::new();
         for (name, meter, call) in hooks.chain(clock) {
             let Some(Ok(descriptor)) = loaded.object.program(name).map(|program| program.fd()) else { continue }; // it is not loaded
             programs.push(ClockedProgram { descriptor: descriptor.try_clone()?, meter, call });
         }
-        let sample = wanted.profile_hz.map(|hz| (period_ns(hz.min(CLOCK_HZ)), calls.sample));
-        Ok(Clocked { programs, processors: ProcessorMap::open(loaded)?, sample })
+        Ok(Clocked { programs, processors: ProcessorMap::open(loaded)?, ticking })
     }
 
-    /// Clocks a window, which lasts as long as `wait`.
-    fn window(&self, wait: impl FnOnce() -> bool) -> Result<Window, MeterRefusal> {
+    /// Counts from now on for as long as `wait` takes. Returns the counts before and after.
+    fn count(&self, wait: impl FnOnce() -> bool) -> Result<[Counts; 2], MeterRefusal> {
         let counting = count_program_runs()?;
         let before = self.counts()?;
         wait();
         let after = self.counts()?;
         drop(counting);
+        Ok([before, after])
+    }
+
+    /// The window between two counts. A tick took `tick_ns` beside its program; None: this is not known.
+    fn window(&self, [before, after]: [Counts; 2], tick_ns: Option<f64>) -> Window {
+        let tick = tick_ns.map(|each_ns| CallPrice { each_ns, error_ns: 0.0 }); // measured anew in each window, so their scatter has its error
         let runs = after.runs.iter().zip(&before.runs).map(|(after, before)| after.since(*before));
-        let mut meters = by_meter(self.programs.iter().zip(runs).map(|(program, runs)| (program.meter, runs, program.call)));
+        let price_of = |call| if let Call::Known(price) = call { price } else { tick };
+        let priced = self.programs.iter().zip(runs).map(|(program, runs)| (program.meter, runs, price_of(program.call)));
+        let mut meters = by_meter(priced);
         let busy_ns = after.busy_ns.saturating_sub(before.busy_ns);
-        meters.extend(self.sample.map(|(period_ns, call)| samples_of_profile(busy_ns / period_ns, call)));
-        Ok(Window { end_ns: after.at_ns, length_ns: after.at_ns - before.at_ns, busy_ns, meters })
+        if let Ticking::Samples { period_ns } = self.ticking {
+            meters.push(samples_of_profile(busy_ns / period_ns, tick));
+        }
+        Window { end_ns: after.at_ns, length_ns: after.at_ns - before.at_ns, busy_ns, meters }
     }
 
     fn counts(&self) -> Result<Counts, MeterRefusal> {
@@ -253,97 +314,4 @@ impl Window {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::programs::load::load;
-    use crate::wanted::Tier;
-    use loadgo_sys::clock::thread_cpu_ns;
-
-    const CALL: CallPrice = CallPrice { each_ns: 50.0, error_ns: 2.0 };
-
-    #[test]
-    fn runs_are_summed_by_meter_with_the_price_of_their_calls() {
-        let runs = |runs, run_ns| ProgramRuns { runs, run_ns };
-        let sums = by_meter(
-            [("queue", runs(3, 900), Some(CALL)), ("faults", runs(1, 200), None), ("queue", runs(1, 100), Some(CALL))]
-                .into_iter(),
-        );
-        let calls = CallPrice { each_ns: 200.0, error_ns: 8.0 };
-        assert_eq!(
-            sums,
-            [
-                PricedRuns { meter: "faults", runs: runs(1, 200), call: None },
-                PricedRuns { meter: "queue", runs: runs(4, 1000), call: Some(calls) }
-            ]
-        );
-    }
-
-    #[test]
-    fn a_window_has_a_row_for_each_meter_on_the_clock_of_the_run() {
-        let meters = vec![PricedRuns { meter: "queue", runs: ProgramRuns { runs: 4, run_ns: 1000 }, call: Some(CALL) }];
-        let window = Window { end_ns: 5_000, length_ns: 40, busy_ns: 70, meters };
-        let row = MeterPriceRow {
-            at: Instant(4_000),
-            span_ns: 40,
-            busy_ns: 70,
-            meter: "queue",
-            runs: 4,
-            run_ns: 1000,
-            call_ns: Some(50),
-            call_error_ns: Some(2),
-        };
-        assert_eq!(window.rows(1_000).collect::<Vec<_>>(), [row]);
-    }
-
-    /// The meters of a tier, whose windows the test clocks itself. These tests need root.
-    fn clocked(tier: Tier, profile_hz: Option<u32>) -> (Loaded, Clocked) {
-        let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz };
-        let mut loaded = load(&wanted).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
-        let calls = measure_calls(&mut loaded, &wanted);
-        let clocked = Clocked::of(&loaded, &wanted, calls).unwrap();
-        (loaded, clocked)
-    }
-
-    #[test]
-    fn a_window_clocks_every_run_within_it_and_the_busy_time() {
-        const RENAMES: u64 = 1000;
-        let (_loaded, clocked) = clocked(Tier::Cheap, None);
-        let name = rustix::thread::name().unwrap();
-        let mut own_ns = 0;
-        let rename = || {
-            let began = thread_cpu_ns();
-            (0..RENAMES).for_each(|_| rustix::thread::set_name(&name).unwrap());
-            own_ns = thread_cpu_ns() - began;
-            false
-        };
-        let window = clocked.window(rename).unwrap();
-        let of_processes = window.meters.iter().find(|meter| meter.meter == "processes").unwrap();
-        assert!(of_processes.runs.runs >= RENAMES, "{of_processes:?}");
-        assert!(of_processes.runs.run_ns > 0 && of_processes.call.is_some_and(|call| call.each_ns > 0.0), "{of_processes:?}");
-        assert!(window.busy_ns >= own_ns, "busy {} ns, of which {own_ns} are ours", window.busy_ns);
-        let before = clocked.counts().unwrap();
-        rustix::thread::set_name(&name).unwrap();
-        let uncounted = clocked.counts().unwrap();
-        assert_eq!(before.runs, uncounted.runs, "the kernel counts only in windows");
-    }
-
-    #[test]
-    fn every_meter_of_a_tier_has_a_price_with_its_calls() {
-        let expected: [(Tier, Option<u32>, &[&str]); 3] = [
-            (Tier::Cheap, None, &["processes", "queue", "total time", "waits by user"]),
-            (Tier::Cheap, Some(CLOCK_HZ), &["clock profile", "processes", "queue", "segments", "total time", "waits by user"]),
-            (
-                Tier::Exact,
-                Some(CLOCK_HZ),
-                &["clock profile", "faults", "interrupts", "primitives", "processes", "queue", "total time", "waits by user"],
-            ),
-        ];
-        for (tier, profile_hz, names) in expected {
-            let (_loaded, clocked) = clocked(tier, profile_hz);
-            let mut window = clocked.window(|| false).unwrap();
-            assert!(window.meters.iter().all(|meter| meter.call.is_some()), "{:?}", window.meters);
-            window.meters.sort_by_key(|meter| meter.meter);
-            assert_eq!(window.meters.iter().map(|meter| meter.meter).collect::<Vec<_>>(), names);
-        }
-    }
-}
+mod tests;
