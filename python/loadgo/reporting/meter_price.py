@@ -19,20 +19,19 @@ PRICE_METER = "price of the meters"
 
 
 def price_line(total_time: TotalTime, meters_section: Mapping[str, Any]) -> str:
-    """What the meters took in this run, or why it is not known; empty on a simulated machine."""
+    """What the meters took in this run, or why it is not known; empty where `run.toml` says nothing of meters."""
     account = total_time.account
     if account.price is not None:
         return f"{_measured(account.price, account.busy_ns)}{_without(account.price)}"
-    if total_time.kind == "machine":
-        return ""
-    if meters_section.get("tier", "none") == "none":
+    if meters_section.get("tier") == "none":
         return f"No meter was loaded into the kernel{_reading(account.meters_ns, account.busy_ns)}."
     if PRICE_METER in meters_section.get("estimated", {}):
         return (
             "What the meters took was not measured: the kernel clocked their programs in fewer than "
             f"{FEWEST_WINDOWS} windows."
         )
-    return ""  # the list of meters that are missing has the reason
+    why = meters_section.get("not_here", {}).get(PRICE_METER)
+    return f"What the meters took was not measured: {why}." if why else ""
 
 
 def _measured(price: MeterPrice, busy_ns: int) -> str:

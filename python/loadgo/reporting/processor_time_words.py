@@ -17,7 +17,7 @@ from loadgo.notation.figures import (
     share,
 )
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
-from loadgo.reporting.meter_price import PRICE_LABEL, price_line
+from loadgo.reporting.meter_price import PRICE_LABEL, PRICE_METER, price_line
 from loadgo.reporting.metered_command_words import command_in_words, holds_the_meters, times_of_command
 from loadgo.reporting.metered_host_table import metered_hosts_answer, most_used
 from loadgo.reporting.simulated_machine import simulated
@@ -305,7 +305,8 @@ def _meters(summary: Summary) -> list[str]:
     exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
     lines = [f"Exact in the {meters_section.get('tier', '')} meters: {in_words(exact)}."] if exact else []
     lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
-    return [*lines, *_missing_meters(meters_section.get("not_here", {})), *notes]
+    missing = {name: why for name, why in meters_section.get("not_here", {}).items() if name != PRICE_METER}
+    return [*lines, *_missing_meters(missing), *notes]
 
 
 def _missing_meters(reasons: Mapping[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The price of the meters from windows: known arithmetic, and intervals that hold a drawn truth as often as they say."""
+"""The price of the meters from windows: known arithmetic, and how often intervals hold a drawn truth."""
 
 from __future__ import annotations
 
