@@ -1,4 +1,4 @@
-//! Runs a command under the meters: `metered none|cheap|cheap,profile|exact COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
+//! Runs a command under the meters: `metered none|cheap|cheap,profile|exact|exact-alone COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
 //! `METERED=-`, prints the system calls to standard error.
 
 use loadgo_core::record::MeterRows;
@@ -11,7 +11,9 @@ use std::time::Duration;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [tier, program, arguments @ ..] = &words[..] else { panic!("usage: metered none|cheap|cheap,profile|exact COMMAND…") };
+    let [tier, program, arguments @ ..] = &words[..] else {
+        panic!("usage: metered none|cheap|cheap,profile|exact|exact-alone COMMAND…")
+    };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
     let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("{refusal}")));
@@ -33,6 +35,7 @@ fn wanted(tier: &str) -> Option<MeterRequest> {
         "cheap" => (Tier::Cheap, None),
         "cheap,profile" => (Tier::Cheap, Some(CLOCK_HZ)),
         "exact" => (Tier::Exact, Some(CLOCK_HZ)),
+        "exact-alone" => (Tier::Exact, None), // without the profile
         _ => panic!("no tier is called {tier}"),
     };
     Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz })
