@@ -29,6 +29,9 @@ use loadgo_sys::scheduling::thread_id;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -37,6 +40,8 @@ use std::time::Duration;
 const WINDOW_TIME: Duration = Duration::from_millis(40);
 /// Mean time from a window to the next. To begin and end one takes half a millisecond of a processor.
 const MEAN_GAP: Duration = Duration::from_millis(760);
+/// Name of the rows of the profile's records of mappings.
+const MAPPING_ROWS: &str = "mapping records";
 /// Name of the rows of the program at the clock's ticks.
 const CLOCK_ROWS: &str = "clock";
 
@@ -98,6 +103,13 @@ struct Clocked {
     programs: Vec<ClockedProgram>,
     processors: ProcessorMap,
     ticking: Ticking,
+    records: Option<MappingRecords>,
+}
+
+/// The records of mappings that the clock profile takes. They are counted when their ring is read, which is later than they come.
+struct MappingRecords {
+    count: Arc<AtomicU64>,
+    each: Option<CallPrice>,
 }
 
 /// The ticks of the meters' clock.
@@ -148,6 +160,13 @@ enum Call {
     Tick,
 }
 
+/// The number of mappings that were recorded until a moment.
+#[derive(Clone, Copy, Default)]
+struct Recorded {
+    at_ns: u64,
+    count: u64,
+}
+
 /// Counts at a moment.
 struct Counts {
     at_ns: u64,
@@ -164,7 +183,9 @@ impl Price {
         check_clocking()?;
         let calls = measure_calls(&mut context.loaded, wanted);
         let ticking = Ticking::of(&mut context.loaded, wanted)?;
-        let clocked = Clocked::of(&context.loaded, wanted, calls, ticking)?;
+        let mut clocked = Clocked::of(&context.loaded, wanted, calls, ticking)?;
+        let records = |count: &Arc<AtomicU64>| MappingRecords { count: count.clone(), each: calls.mapping };
+        clocked.records = context.recorded_mappings.as_ref().map(records);
         let (window_sender, windows) = channel();
         let (stop, stopped) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
@@ -206,6 +227,7 @@ fn clock_windows(clocked: &Clocked, windows: &Sender<Result<Window, MeterRefusal
     let mut random = RandomStream::new(monotonic_ns(), 0, StreamPurpose::Choice);
     let mut thread_clock = clocked.ticking.thread_clock().and_then(Result::ok);
     let mut tick_ns = None; // the latest, where the next one is disturbed
+    let mut recorded = clocked.recorded();
     let is_over = |time: Duration| stopped.recv_timeout(time) != Err(RecvTimeoutError::Timeout);
     loop {
         if is_over(MEAN_GAP.mul_f64(random.exponential())) {
@@ -213,7 +235,11 @@ fn clock_windows(clocked: &Clocked, windows: &Sender<Result<Window, MeterRefusal
         }
         let counted = clocked.count(|| is_over(WINDOW_TIME));
         tick_ns = thread_clock.as_mut().and_then(ThreadClock::tick_ns).or(tick_ns);
-        let window = counted.map(|counted| clocked.window(counted, tick_ns));
+        let mut window = counted.map(|counted| clocked.window(counted, tick_ns));
+        if let (Ok(window), Some(now)) = (&mut window, clocked.recorded()) {
+            window.meters.extend(clocked.records_in(window.length_ns, recorded.unwrap_or_default(), now));
+            recorded = Some(now);
+        }
         let is_refused = window.is_err();
         if windows.send(window).is_err() || is_refused {
             return;
@@ -233,7 +259,7 @@ impl Clocked {
             let Some(Ok(descriptor)) = loaded.object.program(name).map(|program| program.fd()) else { continue }; // it is not loaded
             programs.push(ClockedProgram { descriptor: descriptor.try_clone()?, meter, call });
         }
-        Ok(Clocked { programs, processors: ProcessorMap::open(loaded)?, ticking })
+        Ok(Clocked { programs, processors: ProcessorMap::open(loaded)?, ticking, records: None })
     }
 
     /// Counts from now on for as long as `wait` takes. Returns the counts before and after.
@@ -258,6 +284,20 @@ impl Clocked {
             meters.push(samples_of_profile(busy_ns / period_ns, tick));
         }
         Window { end_ns: after.at_ns, length_ns: after.at_ns - before.at_ns, busy_ns, meters }
+    }
+
+    /// The present time, and the number of mappings recorded so far; None without a profile.
+    fn recorded(&self) -> Option<Recorded> {
+        let records = self.records.as_ref()?;
+        Some(Recorded { at_ns: monotonic_ns(), count: records.count.load(Relaxed) })
+    }
+
+    /// The records of a window: those between two moments, in proportion to its length.
+    fn records_in(&self, length_ns: u64, before: Recorded, now: Recorded) -> Option<PricedRuns> {
+        let passed_ns = (now.at_ns - before.at_ns).max(1) as f64;
+        let runs = ((now.count - before.count) as f64 * length_ns as f64 / passed_ns).round() as u64;
+        let call = self.records.as_ref()?.each.map(|each| times(each, runs));
+        Some(PricedRuns { meter: MAPPING_ROWS, runs: ProgramRuns { runs, run_ns: 0 }, call })
     }
 
     fn counts(&self) -> Result<Counts, MeterRefusal> {

@@ -12,15 +12,24 @@ use crate::refusal::MeterRefusal;
 use crate::wanted::{MeterRequest, Tier};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{Program, RawTracePoint};
+use loadgo_sys::mapped_file::MappedFile;
 use loadgo_sys::program_runs::count_program_runs;
+use perf_event::events::Software;
+use perf_event::{Builder, Clock, SampleFlag};
 use rustix::process::{WaitOptions, getpid, waitpid};
 use rustix::thread::sched_getcpu;
+use std::fs::File;
 use std::hint::black_box;
+use std::os::fd::AsFd;
 
 /// Number of measurements of the events in each state.
 const ROUNDS: usize = 24;
 /// Number of events at the tracepoint in a measurement.
 const WAITS_PER_ROUND: u32 = 200;
+/// Number of mappings in a measurement.
+const MAPPINGS_PER_ROUND: u32 = 20;
+/// Size of the ring of the mappings' records, with room for all that are measured.
+const RING_BYTES: usize = 256 << 10;
 /// The tracepoint of [`WAITS_PER_ROUND`].
 const WAIT_TRACEPOINT: &str = "sched_process_wait";
 
@@ -40,6 +49,8 @@ pub(crate) struct CallPrices {
     pub tracepoint: Option<CallPrice>,
     /// A program at a software event, such as a page fault's end.
     pub event: Option<CallPrice>,
+    /// The record of a mapping of a file, for the clock profile; no program runs there.
+    pub mapping: Option<CallPrice>,
 }
 
 /// Measures the calls that a request needs, in some 10 ms.
@@ -48,6 +59,7 @@ pub(crate) fn measure_calls(loaded: &mut Loaded, wanted: &MeterRequest) -> CallP
     CallPrices {
         tracepoint: tracepoint_call(loaded).ok(),
         event: (wanted.tier == Tier::Exact).then(|| event_call(loaded).ok()).flatten(),
+        mapping: wanted.profile_hz.and_then(|_| mapping_record().ok()),
     }
 }
 
@@ -80,6 +92,31 @@ fn event_call(loaded: &mut Loaded) -> Result<CallPrice, MeterRefusal> {
     bare.extend(measurements(touches_ns));
     event.unload()?;
     Ok(difference(bare, called, clocked_ns).ok_or("it was disturbed")?)
+}
+
+/// The records are those of the calling thread, with what the profile's records have.
+fn mapping_record() -> Result<CallPrice, MeterRefusal> {
+    let file = File::open("/proc/self/exe")?;
+    let mut bare = measurements(|| mappings_ns(&file));
+    let mut builder = Builder::new(Software::CPU_CLOCK);
+    builder.observe_self().any_cpu().clockid(Clock::MONOTONIC).sample_id_all(true).wakeup_watermark(RING_BYTES);
+    builder.sample(SampleFlag::TID).sample(SampleFlag::TIME).sample(SampleFlag::CPU);
+    builder.mmap(true).mmap_data(true).mmap2(true).build_id(true);
+    let mut ring = builder.build()?.sampled(RING_BYTES)?;
+    ring.enable()?;
+    let recorded = measurements(|| mappings_ns(&file));
+    ring.disable()?;
+    bare.extend(measurements(|| mappings_ns(&file)));
+    Ok(difference(bare, recorded, 0.0).ok_or("it was disturbed")?)
+}
+
+/// Processor time of mapping a page of `file`, and of ending that.
+fn mappings_ns(file: &File) -> Option<f64> {
+    let began = thread_ns();
+    for _ in 0..MAPPINGS_PER_ROUND {
+        black_box(MappedFile::map(file.as_fd(), rustix::param::page_size()).ok()?);
+    }
+    Some((thread_ns() - began) as f64 / f64::from(MAPPINGS_PER_ROUND))
 }
 
 /// Processor time of an event at the tracepoint: a process asks whether it is its own child, which it never is.

@@ -91,6 +91,17 @@ fn every_meter_of_a_tier_has_a_price_with_its_calls() {
 }
 
 #[test]
+fn records_of_mappings_are_those_of_the_windows_share_of_the_time() {
+    let (_loaded, mut clocked) = clocked(Tier::Cheap, Some(CLOCK_HZ));
+    let (before, now) = (Recorded { at_ns: 1_000, count: 10 }, Recorded { at_ns: 9_000, count: 90 });
+    assert_eq!(clocked.records_in(1_000, before, now), None);
+    clocked.records = Some(MappingRecords { count: Arc::default(), each: Some(CALL) });
+    let call = CallPrice { each_ns: 500.0, error_ns: 20.0 };
+    let expected = PricedRuns { meter: "mapping records", runs: ProgramRuns { runs: 10, run_ns: 0 }, call: Some(call) };
+    assert_eq!(clocked.records_in(1_000, before, now), Some(expected));
+}
+
+#[test]
 fn a_tick_interrupts_a_thread_with_a_program_and_with_samples() {
     for profile_hz in [None, Some(CLOCK_HZ)] {
         let (_loaded, clocked) = clocked(Tier::Cheap, profile_hz);
