@@ -15,7 +15,8 @@ WITHOUT_ADMINISTRATION = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-s
 
 
 @pytest.mark.parametrize(
-    ("tier", "others"), [("cheap", {"clock"}), ("exact", {"clock profile", "faults", "interrupts", "primitives"})]
+    ("tier", "others"),
+    [("cheap", {"clock"}), ("exact", {"clock profile", "mapping records", "faults", "interrupts", "primitives"})],
 )
 def test_a_metering_tells_its_price_with_an_interval(bench: Bench, tier: str, others: set[str]) -> None:
     before = SETTING.read_text()

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 PRICE_LABEL = "Price"
 PRICE_METER = "price of the meters"
 """The name of this measurement among the meters of a run and of a host."""
+_LOWER_BOUND = " Programs that fork much may have paid more: what the meters displaced in caches is not in it."
+"""The note for tiers whose price was measured to be too low for a forking script (docs/meters.md)."""
 
 
 def price_line(total_time: TotalTime, meters_section: Mapping[str, Any]) -> str:
     """What the meters took in this run, or why it is not known; empty where `run.toml` says nothing of meters."""
     account = total_time.account
     if account.price is not None:
-        return f"{_measured(account.price, account.busy_ns)}{_without(account.price)}"
+        bound = "" if meters_section.get("tier") == "cheap" else _LOWER_BOUND
+        return f"{_measured(account.price, account.busy_ns)}{_without(account.price)}{bound}"
     if meters_section.get("tier") == "none":
         return f"No meter was loaded into the kernel{_reading(account.meters_ns, account.busy_ns)}."
     if PRICE_METER in meters_section.get("estimated", {}):

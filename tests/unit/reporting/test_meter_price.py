@@ -21,6 +21,10 @@ from support.synthetic_meters import metered_host
 BUSY_NS, WINDOWS = 50_000_000, 6
 
 
+def with_meters(run: Tables, **section: object) -> Tables:
+    return dataclasses.replace(run, conditions=run.conditions | {"meters": section})
+
+
 def priced(**calls: int | None) -> Tables:
     """A metered host with a window in each of its first seconds; `calls` are the calls' time and its error."""
     called = {"call_ns": 100_000, "call_error_ns": 0} | calls
@@ -31,11 +35,7 @@ def priced(**calls: int | None) -> Tables:
         for second in range(1, WINDOWS + 1)
         for meter, runs, run_ns in (("clock", 40, 150_000), ("queue", 100, 50_000))
     ]
-    return dataclasses.replace(metered_host(), meter_price=frame(rows, "meter_price"))
-
-
-def with_meters(run: Tables, **section: object) -> Tables:
-    return dataclasses.replace(run, conditions=run.conditions | {"meters": section})
+    return with_meters(dataclasses.replace(metered_host(), meter_price=frame(rows, "meter_price")), tier="cheap")
 
 
 def page(run: Tables, name: ReportFormat = "text", width: int = 80, *, is_full: bool = True) -> str:
@@ -85,6 +85,11 @@ def test_calls_that_could_not_be_measured_are_named() -> None:
     assert line(priced(call_ns=None, call_error_ns=None)).endswith(
         "The kernel's calls of sampling clock and run queue are not in it."
     )
+
+
+def test_the_price_of_dearer_tiers_is_a_lower_bound() -> None:
+    assert "may have paid more" not in line(priced())
+    assert line(with_meters(priced(), tier="exact")).endswith("what the meters displaced in caches is not in it.")
 
 
 def test_a_run_without_a_price_says_why() -> None:
