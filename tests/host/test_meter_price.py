@@ -34,7 +34,7 @@ def test_a_metering_tells_its_price_with_an_interval(bench: Bench, tier: str, ot
     assert price.error_ns > 0
     assert 0 < price.programs_ns < total.account.busy_ns
     assert total.account.instrument_ns == round(price.programs_ns)
-    assert f"by {price.windows} random windows" in " ".join(result.stderr.split())
+    assert f"by {price.windows} random windows" in " ".join(result.stdout.split())
     assert SETTING.read_text() == before
 
 
@@ -44,7 +44,7 @@ def test_meters_that_the_kernel_does_not_clock_have_no_price_and_say_why(bench: 
     assert measured.conditions["meters"]["tier"] == "cheap"
     assert measured.meter_price.is_empty()
     assert "CAP_SYS_ADMIN" in measured.conditions["meters"]["not_here"]["price of the meters"]
-    assert "What the meters took was not measured" in " ".join(result.stderr.split())
+    assert "What the meters took was not measured" in " ".join(result.stdout.split())
     told = " ".join(bench.loadgo("doctor", "--full", before=WITHOUT_ADMINISTRATION).stdout.split())
     assert "price of the meters: not here" in told
     assert "CAP_SYS_ADMIN" in told
