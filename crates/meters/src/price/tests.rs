@@ -66,7 +66,7 @@ fn a_window_clocks_every_run_within_it_and_the_busy_time() {
     let window = clocked.window(clocked.count(rename).unwrap(), None);
     let of_processes = window.meters.iter().find(|meter| meter.meter == "processes").unwrap();
     assert!(of_processes.runs.runs >= RENAMES, "{of_processes:?}");
-    assert!(of_processes.runs.run_ns > 0 && of_processes.call.is_some_and(|call| call.each_ns > 0.0), "{of_processes:?}");
+    assert!(of_processes.runs.run_ns > 0 && of_processes.call.is_some(), "{of_processes:?}");
     assert!(window.busy_ns >= own_ns, "busy {} ns, of which {own_ns} are ours", window.busy_ns);
 }
 
