@@ -171,6 +171,7 @@ def test_without_privilege_a_run_goes_on_and_says_why_it_has_no_meters(bench: Be
     measured = bench.tables("kept")
     assert measured.conditions["meters"]["tier"] == "none"
     assert len(measured.time) > 0
+    assert "No meter was loaded into the kernel" in bench.typed("report", "kept", status=None).stdout
     refused = bench.loadgo("run", script, "--meters", "cheap", "--out", "refused", status=2, before=NOBODY)
     assert "the cheap meters cannot be had" in refused.stderr
 

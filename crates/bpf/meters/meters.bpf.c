@@ -11,5 +11,6 @@
 #include "calls.h"
 #include "faults.h"
 #include "interrupts.h"
+#include "empty.h"
 
 char terms[] SECTION("license") = "GPL";

@@ -2,6 +2,7 @@
 //!
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
+mod meter_price;
 mod user_limits;
 
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
+pub use meter_price::MeterPriceRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
 
 /// How an interaction ended.
@@ -359,6 +361,8 @@ pub struct MeterRows {
     pub session_usage: Vec<SessionUsageRow>,
     /// Rows of `user_limits`.
     pub user_limits: Vec<UserLimitRow>,
+    /// Rows of `meter_price`.
+    pub meter_price: Vec<MeterPriceRow>,
 }
 
 impl MeterRows {
@@ -366,8 +370,8 @@ impl MeterRows {
     pub fn rows(&self) -> (u64, Instant) {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
-        let by_user = [self.session_usage.len(), self.user_limits.len()];
-        let count = by_span.iter().chain(&others).chain(&by_user).sum::<usize>();
+        let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
+        let count = by_span.iter().chain(&others).chain(&rest).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a command under the meters: `metered none|cheap|cheap,profile|exact COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
+//! Runs a command under the meters: `metered none|cheap|cheap,profile|exact|exact-alone COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
 //! `METERED=-`, prints the system calls to standard error.
 
 use loadgo_core::record::MeterRows;
@@ -11,7 +11,9 @@ use std::time::Duration;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [tier, program, arguments @ ..] = &words[..] else { panic!("usage: metered none|cheap|cheap,profile|exact COMMAND…") };
+    let [tier, program, arguments @ ..] = &words[..] else {
+        panic!("usage: metered none|cheap|cheap,profile|exact|exact-alone COMMAND…")
+    };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
     let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("{refusal}")));
@@ -33,6 +35,7 @@ fn wanted(tier: &str) -> Option<MeterRequest> {
         "cheap" => (Tier::Cheap, None),
         "cheap,profile" => (Tier::Cheap, Some(CLOCK_HZ)),
         "exact" => (Tier::Exact, Some(CLOCK_HZ)),
+        "exact-alone" => (Tier::Exact, None), // without the profile
         _ => panic!("no tier is called {tier}"),
     };
     Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz })
@@ -66,6 +69,17 @@ fn sums_as_json(samples: &[MeterRows]) -> String {
     for row in samples.iter().flat_map(|sample| &sample.faults).filter(|row| row.bucket_ns.is_none() && row.user.is_none()) {
         add(format!("{} count", row.kind), row.count);
         add(format!("{} ns", row.kind), row.cpu_ns.unwrap_or(0));
+    }
+    for row in samples.iter().flat_map(|sample| &sample.meter_price) {
+        add(format!("price of {} runs", row.meter), row.runs);
+        add(format!("price of {} ns", row.meter), row.run_ns + row.call_ns.unwrap_or(0));
+        add("price in windows".into(), row.run_ns + row.call_ns.unwrap_or(0));
+        add("calls in windows".into(), row.call_ns.unwrap_or(0));
+    }
+    for sample in samples {
+        let windows: BTreeMap<_, _> = sample.meter_price.iter().map(|row| (row.at, row.busy_ns)).collect();
+        add("windows".into(), windows.len() as u64);
+        add("busy in windows".into(), windows.values().sum());
     }
     let fields: Vec<String> = sums.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}\n", fields.join(", "))

@@ -3,6 +3,7 @@
 use crate::clock::{CLOCK_HZ, CLOCK_PROGRAM};
 use crate::kernel_symbols::hidden_addresses;
 use crate::meter::Meter;
+use crate::price;
 use crate::programs::addresses::Addresses;
 use crate::programs::hooks::{HookPoint, METER_HOOKS};
 use crate::programs::load::{Loaded, MissingProgram};
@@ -68,6 +69,7 @@ pub fn host_meters() -> Vec<MeterAvailability> {
         .map(|meter| MeterAvailability {
             meter,
             quality: missing_tracepoint(&tracepoints, &wanted, meter)
+                .or_else(|| unclocked(meter))
                 .unwrap_or_else(|| loaded_quality(meter, &wanted, addresses, None)),
         })
         .to_vec()
@@ -150,6 +152,11 @@ fn missing_tracepoint(tracepoints: &HashSet<String>, wanted: &MeterRequest, mete
     })
 }
 
+/// The absence of the price, if the kernel does not clock programs for this process.
+fn unclocked(meter: Meter) -> Option<MeterQuality> {
+    (meter == Meter::Price).then(|| price::check_clocking().err().map(MeterQuality::Absent)).flatten()
+}
+
 /// A meter's quality when all its programs are loaded, but perhaps not the clock's.
 fn loaded_quality(
     meter: Meter,
@@ -168,6 +175,7 @@ fn loaded_quality(
             MeterQuality::Absent("the cheap meters leave it out: --meters cheap,profile".into())
         }
         (Meter::ClockProfile, _) => MeterQuality::estimated("by samples on a clock"),
+        (Meter::Price, _) => MeterQuality::estimated(price::method()),
         (Meter::IdleByCause, _) if addresses.fault.begins == 0 => {
             let how = "a primitive's wait for a page counts as a wait for the disk";
             MeterQuality::estimated_since(how, hidden_addresses())

@@ -5,6 +5,7 @@
 //! reading and after the last one counts as `user`, like the programs' own time. So each event has three durations: without the
 //! meters, with them, and as the meters clock it. `correct.rs` moves each part to the category where it belongs.
 
+pub(crate) mod calling;
 pub(crate) mod correct;
 
 use crate::programs::load::{Loaded, map_array};

@@ -14,6 +14,7 @@ mod kallsyms;
 mod kernel_symbols;
 mod meter;
 mod part;
+mod price;
 pub mod profile;
 pub mod programs;
 pub mod refusal;
@@ -171,6 +172,7 @@ const PARTS: &[(Option<Meter>, BeginPart)] = &[
     (None, by_user::ByUser::begin),
     (Some(Meter::Faults), faults::FaultTable::begin),
     (Some(Meter::Interrupts), interrupts::InterruptTable::begin),
+    (Some(Meter::Price), price::Price::begin),
 ];
 
 /// Begins the parts. A part that fails is recorded as missing.

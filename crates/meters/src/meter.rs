@@ -25,6 +25,8 @@ pub enum Meter {
     ClockProfile,
     /// Page faults and samples by mapping.
     Segments,
+    /// Time of the meters' own programs.
+    Price,
     /// The sockets of one command; the crate `loadgo-transfer-meters` has this meter.
     SocketsOfCommand,
     /// The lines of log-in sessions; the crate `loadgo-observation` has this meter.
@@ -33,7 +35,7 @@ pub enum Meter {
 
 impl Meter {
     /// The meters of a host, in the order of outputs.
-    pub const OF_HOST: [Meter; 10] = [
+    pub const OF_HOST: [Meter; 11] = [
         Meter::TotalTime,
         Meter::IdleByCause,
         Meter::Queue,
@@ -44,6 +46,7 @@ impl Meter {
         Meter::Interrupts,
         Meter::ClockProfile,
         Meter::Segments,
+        Meter::Price,
     ];
 
     /// The name in the report, in `run.toml` and in the output of `loadgo doctor`.
@@ -59,6 +62,7 @@ impl Meter {
             Meter::Interrupts => "interrupts",
             Meter::ClockProfile => "clock profile",
             Meter::Segments => "segments",
+            Meter::Price => "price of the meters",
             Meter::SocketsOfCommand => "a command's sockets",
             Meter::Sessions => "log-in sessions (loadgo observe --for)",
         }

@@ -9,6 +9,8 @@ use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A part of the meters, which makes rows of one kind of counts.
 pub(crate) trait MeterPart: Send {
@@ -44,6 +46,8 @@ pub(crate) struct Context {
     pub waits: Option<AccountWaits>,
     /// The accounts with their users; None if sessions cannot be distinguished.
     pub accounts: Option<WaitAccounts>,
+    /// Number of mappings that the clock profile has recorded; None without a profile.
+    pub recorded_mappings: Option<Arc<AtomicU64>>,
     /// Clock samples by activity, for each processor in the last span.
     pub shares: HashMap<u32, ActivityCounts>,
 }
@@ -58,6 +62,7 @@ impl Context {
             reporter: Some(reporter),
             waits: None,
             accounts: None,
+            recorded_mappings: None,
             shares: HashMap::new(),
         }
     }

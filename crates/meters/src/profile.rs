@@ -29,6 +29,7 @@ use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -50,6 +51,7 @@ pub(crate) struct Profile {
     id: i32,
     losses: Vec<(u64, &'static str)>,
     regions_lost: u64,
+    mappings: Arc<AtomicU64>,
 }
 
 /// Begins the profile as a part of the meters; None if it is not wanted. It comes before `total time`, which divides busy time by the profile's samples.
@@ -61,7 +63,9 @@ pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Opti
     if wanted.profile_hz.is_none() {
         return Ok(None);
     }
-    Ok(Some(Box::new(Profile::begin_on_host(Some(&mut context.loaded), sessions, wanted, false)?)))
+    let profile = Profile::begin_on_host(Some(&mut context.loaded), sessions, wanted, false)?;
+    context.recorded_mappings = Some(profile.mappings.clone());
+    Ok(Some(Box::new(profile)))
 }
 
 /// A question for the rows of a span.
@@ -123,6 +127,7 @@ impl Profile {
     }
 
     fn start(rings: Rings, regions: Option<Regions>, options: ProfilerOptions) -> Result<Profile, MeterRefusal> {
+        let mappings = rings.mappings();
         let (questions, received) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
         let run = move || {
@@ -131,7 +136,7 @@ impl Profile {
         };
         let thread = thread::Builder::new().name("loadgo-profile".into()).spawn(run)?;
         let id = id_receiver.recv().map_err(|_| "the thread of the profile did not begin")?;
-        Ok(Profile { questions, thread: Some(thread), id, losses: Vec::new(), regions_lost: 0 })
+        Ok(Profile { questions, thread: Some(thread), id, losses: Vec::new(), regions_lost: 0, mappings })
     }
 
     /// The rows of the span, which ends now.

@@ -9,7 +9,7 @@ mod idle;
 pub(crate) mod interrupts;
 pub(crate) mod kernel_interrupts;
 pub(crate) mod processes;
-mod processors;
+pub(crate) mod processors;
 pub(crate) mod queue;
 mod shown;
 pub(crate) mod time;

@@ -202,6 +202,7 @@ impl QueuedRows {
         sampled.memory.append(&mut sample.memory);
         sampled.session_usage.append(&mut sample.session_usage);
         sampled.user_limits.append(&mut sample.user_limits);
+        sampled.meter_price.append(&mut sample.meter_price);
     }
 
     /// Number of rows, including those that were dropped.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow, SessionRow,
-    SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    FaultRow, LostRow, MemoryRow, MeterPriceRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow,
+    SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::time::Instant;
 
@@ -222,6 +222,18 @@ tables! {
         memory_kills: Option<u64> = row.counts.memory_kills,
         memory_peak_bytes: Option<u64> = row.counts.memory_peak_bytes,
         pids_refusals: Option<u64> = row.counts.pids_refusals,
+    }
+
+    /// Time of the meters' own programs, in windows.
+    MeterPrice, meter_price(rows: &[MeterPriceRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        busy_ns: u64 = row.busy_ns,
+        meter: Word = row.meter,
+        runs: u64 = row.runs,
+        run_ns: u64 = row.run_ns,
+        call_ns: Option<u64> = row.call_ns,
+        call_error_ns: Option<u64> = row.call_error_ns,
     }
 }
 

@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterRows, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow,
-    Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, Outcome, Phase, PrimitiveRow,
+    ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -130,6 +130,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         stacks: vec![stack_of(at, count)],
         session_usage: vec![SessionUsageRow { at, span_ns: 9, user, line: user, usage, user_ticks_us: 9, system_ticks_us: 0 }],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
+        meter_price: vec![MeterPriceRow { at, span_ns: 9, busy_ns: 8, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         ..MeterRows::default()
     }
 }

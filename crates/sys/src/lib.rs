@@ -16,6 +16,7 @@ pub mod page_cache;
 pub mod paging;
 pub mod perf;
 pub mod program_file;
+pub mod program_runs;
 pub mod scheduling;
 pub mod shared_ring;
 pub mod signals;

@@ -9,6 +9,7 @@ from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.limit_costs import LimitCost, LimitCosts
 from loadgo.measures.littles_law import LittleAudit
+from loadgo.measures.meter_price import MeterPrice, PriceOfMeter
 from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
 from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
 from loadgo.measures.network_time import NetworkTime
@@ -58,8 +59,11 @@ JSON_KEYS: dict[type, str] = {
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
     Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",
     BusyTime: (
-        "busy_ns users_ns driver_ns meters_ns instrument_ns supervisor_ns unattributed_ns resolution_ns laboratory_ns"
+        "busy_ns users_ns driver_ns meters_ns instrument_ns price supervisor_ns unattributed_ns resolution_ns "
+        "laboratory_ns"
     ),
+    MeterPrice: "windows windows_ns programs_ns error_ns reading_ns share share_error by_meter",
+    PriceOfMeter: "meter runs time_ns error_ns has_calls",
     WhoseTime: "source users processes",
     OwnerTime: "name cpu_ns ready_wait_ns paging_wait_ns io_wait_ns",
     Meters: (

@@ -4,7 +4,8 @@ Busy time of neither the users, nor the driver, nor the sampling threads is *una
 terminal bytes, and other processes. `/proc/stat` counts in ticks, so the unattributed time has a resolution.
 
 loadgo's own time is that of the driver, the threads that sample and write, and the meter programs in the kernel. The
-time of the meter programs is estimated by calibration. It is a part of the time that the programs measure.
+time of the meter programs is estimated from windows in which the kernel clocked them, and else by calibration at the
+start. It is a part of the time that the programs measure.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from loadgo.measures.meter_price import MeterPrice, meter_price_of
 from loadgo.records.phases import Stretch, spans_in
 
 if TYPE_CHECKING:
@@ -94,7 +96,12 @@ class BusyTime:
     meters_ns: int | None
     """Time of the threads that sample and write."""
     instrument_ns: int | None
-    """Time of the meter programs in the kernel, by calibration; it lies within the time of all others."""
+    """Time of the meter programs in the kernel, which lies within the time of all others.
+
+    From the windows of `price`; by calibration at the start where there is no price.
+    """
+    price: MeterPrice | None
+    """What the meters took, with its interval; None where the kernel clocked none of their programs."""
     supervisor_ns: int | None
     """Time of the supervisor on a simulated machine, which has no driver and no sampling threads."""
     unattributed_ns: int | None
@@ -186,6 +193,7 @@ def total_time_of(tables: Tables, stretch: Stretch, counts: Mapping[str, int] | 
         account=_busy_time(
             categories,
             spans_in(tables.processes, stretch),
+            spans_in(tables.meter_price, stretch),
             2 * len(processors) * TICK_NS if kind == "kernel's ticks" else 0,
         ),
     )
@@ -232,13 +240,18 @@ def _category(name: str, parts_ns: Sequence[int], count: int | None) -> Category
     )
 
 
-def _busy_time(categories: tuple[Category, ...], processes: pl.DataFrame, resolution_ns: int) -> BusyTime:
+def _busy_time(
+    categories: tuple[Category, ...], processes: pl.DataFrame, windows: pl.DataFrame, resolution_ns: int
+) -> BusyTime:
     time_by_owner = _time_by_owner(processes)
     busy = sum(category.time_ns for category in categories if category.busy)
     users, driver, meters = time_by_owner.get("users"), time_by_owner.get("driver"), time_by_owner.get("meters")
     supervisor = time_by_owner.get("supervisor")
     has_owners = users is not None and (driver is not None or supervisor is not None)
+    price = None if windows.is_empty() else meter_price_of(windows, busy, meters)
     instrument = [category.time_ns for category in categories if category.name == METER_PROGRAMS_CATEGORY]
+    if price is not None:
+        instrument = [round(price.programs_ns)]
     laboratory = [part for part in (driver, meters, *instrument) if part is not None]
     return BusyTime(
         busy_ns=busy,
@@ -246,6 +259,7 @@ def _busy_time(categories: tuple[Category, ...], processes: pl.DataFrame, resolu
         driver_ns=driver,
         meters_ns=meters,
         instrument_ns=sum(instrument) if instrument else None,
+        price=price,
         supervisor_ns=supervisor,
         unattributed_ns=busy - sum(filter(None, (users, driver, meters, supervisor))) if has_owners else None,
         resolution_ns=resolution_ns,

@@ -133,6 +133,7 @@ METER_NAMES: Mapping[str, str] = {
     "segments": "mappings",
     "getwork": "context switches",
     "queue": "run queue",
+    "clock": "sampling clock",
 }
 """The meters whose names in `run.toml` are not today's."""
 

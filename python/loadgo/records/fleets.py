@@ -21,7 +21,10 @@ FLEET_FOLDER = "other-hosts"
 HOST_COLUMN = "host"
 DRIVER_HOST = "here"
 """The host of rows that belong to none of the fleet: the driver's."""
-METER_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory", "session_usage")
+METER_TABLES = (
+    *("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory", "session_usage"),
+    "meter_price",
+)
 """The tables that the meters of a host fill. Their rows cover a span."""
 _USERS_TABLES = ("interactions", "sessions", "lost", "screens")
 """The tables whose rows belong to a user, or to the run as a whole."""

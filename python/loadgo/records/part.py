@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 _Closed = Literal["both", "right"]
-_SPAN_TABLES = ("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory")
+_SPAN_TABLES = (
+    *("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory"),
+    "meter_price",
+)
 """Tables with a row for each span of time."""
 
 

@@ -50,7 +50,7 @@ COLUMNS_BY_TABLE: dict[str, Columns] = {
 }
 """Every table of a run folder, and its columns, as the Rust half writes them."""
 
-LOAD_TABLES = ("interactions", "sessions", "phases", "time", "processes", "lost")
+LOAD_TABLES = ("interactions", "sessions", "phases", "time", "processes", "meter_price", "lost")
 """The tables that the figures of a load need: all but what meters count by kind of event, and screens."""
 
 
@@ -76,6 +76,7 @@ class Tables:
     screens: pl.DataFrame
     session_usage: pl.DataFrame
     user_limits: pl.DataFrame
+    meter_price: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

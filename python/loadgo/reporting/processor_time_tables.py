@@ -12,6 +12,7 @@ from loadgo.measures.vocabulary import VocabularyLine, in_words_of
 from loadgo.measures.whose_time import OwnerTime
 from loadgo.notation.figures import NOT_MEASURED, duration, exact_share, number, shares
 from loadgo.notation.terms import OWNER_TERMS, category_name, category_term, idle_cause, owner_name
+from loadgo.reporting.meter_price import price_table
 from loadgo.reporting.view import View
 
 MOST_PROCESSORS = 64
@@ -35,6 +36,7 @@ def time_tables(summary: Summary, view: View, over_time: Mapping[str, str]) -> l
         each_processor(total_time),
         accounts(total_time),
         laboratory(total_time),
+        price_table(total_time),
         by_process(summary, view),
     )
     return [table for table in tables if table is not None]

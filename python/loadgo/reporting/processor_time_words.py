@@ -17,6 +17,7 @@ from loadgo.notation.figures import (
     share,
 )
 from loadgo.notation.terms import System, category_name, category_term, idle_cause, meter_name
+from loadgo.reporting.meter_price import PRICE_LABEL, PRICE_METER, price_line
 from loadgo.reporting.metered_command_words import command_in_words, holds_the_meters, times_of_command
 from loadgo.reporting.metered_host_table import metered_hosts_answer, most_used
 from loadgo.reporting.simulated_machine import simulated
@@ -114,7 +115,7 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     lines = [(PROCESSORS_LABEL, line) for line in (_account(total_time), _non_idle(total_time))]
     lines += [(PROCESSORS_LABEL, _process_difference(summary, total_time))]
     lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
-    lines += [("Own time", _own_time(summary, total_time))]
+    lines += [("Own time", _own_time(summary, total_time)), (PRICE_LABEL, price_line(total_time, summary.run.meters))]
     lines += _vocabulary(summary, total_time, view)
     lines += [("Meters", line) for line in (*_meters(summary), _of_command(summary), *_unclocked(summary))]
     lines += [("Meters", line) for line in (_by_user(summary), breakdown_not_metered(summary))]
@@ -271,7 +272,10 @@ def _own_time(summary: Summary, total_time: TotalTime) -> str:
     parts = [
         ("driver", used.driver_ns),
         ("sampling and writing", used.meters_ns),
-        ("the meters' programs in the kernel (calibrated)", used.instrument_ns),
+        (
+            f"the meters' programs in the kernel ({'calibrated' if used.price is None else 'from windows'})",
+            used.instrument_ns,
+        ),
     ]
     shares_text = ", ".join(
         f"{name} {exact_share(total_time.share_of(time))}" for name, time in parts if time is not None
@@ -301,7 +305,8 @@ def _meters(summary: Summary) -> list[str]:
     exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
     lines = [f"Exact in the {meters_section.get('tier', '')} meters: {in_words(exact)}."] if exact else []
     lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
-    return [*lines, *_missing_meters(meters_section.get("not_here", {})), *notes]
+    missing = {name: why for name, why in meters_section.get("not_here", {}).items() if name != PRICE_METER}
+    return [*lines, *_missing_meters(missing), *notes]
 
 
 def _missing_meters(reasons: Mapping[str, str]) -> list[str]:

@@ -11,6 +11,7 @@ from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.host_table import DRIVERS_TABLE, HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.limit_table import LIMITS_TABLE, cpu_wait_has_throttled
+from loadgo.reporting.meter_price import PRICE_LABEL
 from loadgo.reporting.meter_tables import primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
 from loadgo.reporting.processor_time_tables import by_process
@@ -246,7 +247,7 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     """The notes of the full report that the short one has too."""
     audit = summary.audit is not None and summary.audit.verdict == "broken"
     impossible = summary.usage_audit is not None and bool(summary.usage_audit.impossible)
-    kept = {"Neighbours", "Network", SUMS_LABEL, view.vocabulary, *view.asked_notes}
+    kept = {"Neighbours", "Network", PRICE_LABEL, SUMS_LABEL, view.vocabulary, *view.asked_notes}
     kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
     kept |= {"Audit"} if audit or impossible else set()
     kept |= {"Lost"} if summary.losses else set()

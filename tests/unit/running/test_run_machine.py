@@ -39,6 +39,7 @@ def test_every_table_is_filled_but_those_of_losses_stacks_screens_far_sessions_a
         "screens",
         "session_usage",
         "user_limits",
+        "meter_price",
     }
     assert not list(finished_run.folder.glob("*.arrows"))
 

@@ -5,11 +5,14 @@
 //! use the same rings for a command of their own. Records that a full ring loses are counted.
 
 use crate::clock::period_ns;
-use crate::profile::records::{RecordFields, SampleKind, SidebandEvent, parse_event};
+use crate::profile::records::{KernelNote, RecordFields, SampleKind, SidebandEvent, parse_event};
 use crate::refusal::MeterRefusal;
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag, Sampler};
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Options of the rings.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,8 @@ pub(crate) enum RingScope {
 pub(crate) struct Rings {
     rings: Vec<(SampleKind, Sampler)>,
     pending: Vec<SidebandEvent>,
+    /// Number of mappings that were recorded so far.
+    mappings: Arc<AtomicU64>,
 }
 
 impl Rings {
@@ -54,7 +59,12 @@ impl Rings {
                 rings.push((*kind, ring));
             }
         }
-        Ok(Rings { rings, pending: Vec::new() })
+        Ok(Rings { rings, pending: Vec::new(), mappings: Arc::default() })
+    }
+
+    /// The number of mappings that were recorded so far, for another thread.
+    pub fn mappings(&self) -> Arc<AtomicU64> {
+        self.mappings.clone()
     }
 
     /// Lets a kernel program run at each clock sample from now on, and drops the samples before.
@@ -81,7 +91,11 @@ impl Rings {
         for (kind, ring) in &mut self.rings {
             while let Some(record) = ring.next_record() {
                 let fields = RecordFields { kind: *kind, misc: record.misc(), bytes: &record.to_contiguous() };
-                self.pending.extend(parse_event(record.ty(), &fields));
+                let event = parse_event(record.ty(), &fields);
+                if event.as_ref().is_some_and(|event| matches!(event.note, KernelNote::Mapped(_))) {
+                    self.mappings.fetch_add(1, Relaxed);
+                }
+                self.pending.extend(event);
             }
         }
         self.pending.sort_by_key(|event| event.time);
@@ -151,7 +165,6 @@ pub(crate) const PERF_CONTEXT_MAX: u64 = -4095_i64 as u64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::records::KernelNote;
     use loadgo_sys::clock::monotonic_ns;
     use std::collections::HashSet;
     use std::io::Write;

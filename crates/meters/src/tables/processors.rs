@@ -96,6 +96,15 @@ impl ProcessorWords {
         (self.at(processor::LAST) != 0).then(|| self.at(processor::BEGAN))
     }
 
+    /// Busy time until `now`: all time in categories that are not idle.
+    pub(crate) fn busy_until(&self, now: u64) -> u64 {
+        let times = &self.0[processor::TIME..];
+        let busy_ns = times[..category::IDLE_ZERO].iter().sum::<u64>() + times[category::IN_FAULT];
+        let present = self.at(processor::CATEGORY) as u32 as usize;
+        let is_busy = self.began().is_some() && (present < category::IDLE_ZERO || present == category::IN_FAULT);
+        if is_busy { busy_ns + now.saturating_sub(self.at(processor::LAST)) } else { busy_ns }
+    }
+
     fn is_consistent(&self) -> bool {
         let sum: u64 = self.0[processor::TIME..][..=category::IN_FAULT].iter().sum();
         sum == self.at(processor::LAST).wrapping_sub(self.at(processor::BEGAN))
