@@ -119,8 +119,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
     let memory =
         MemoryRow { user: Some(1), resident_bytes: Some(4096), taken_pages: Some(count), ..MemoryRow::of(at, 9, "users".into()) };
     let counts = LimitCounts { throttled_ns: Some(count), ..LimitCounts::default() };
-    let (user, usage) = (Some(1), Usage::default());
-    let usage = SessionUsageRow { at, span_ns: 9, user, line: user, usage, user_ticks_us: 9, system_ticks_us: 0 };
+    let of_line = |user, usage| SessionUsageRow { at, span_ns: 9, user, line: user, usage, user_ticks_us: 9, system_ticks_us: 0 };
     MeterRows {
         memory: vec![memory],
         faults: vec![fault, slow],
@@ -128,7 +127,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         segments: vec![segment],
         queue: vec![QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 }],
         stacks: vec![stack_of(at, count)],
-        session_usage: vec![usage],
+        session_usage: vec![of_line(Some(1), Usage::default())],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         ..MeterRows::default()
