@@ -20,7 +20,7 @@ WITHOUT_ADMINISTRATION = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-s
 )
 def test_a_metering_tells_its_price_with_an_interval(bench: Bench, tier: str, others: set[str]) -> None:
     before = SETTING.read_text()
-    result = bench.loadgo("meter", "--for", "20s", "--meters", tier, "--out", "kept")  # some 25 windows
+    bench.loadgo("meter", "--for", "20s", "--meters", tier, "--out", "kept")  # some 25 windows
     measured = bench.tables("kept")
     assert "price of the meters" in measured.conditions["meters"]["estimated"]
     windows = measured.meter_price.with_columns(pl.col("meter").cast(pl.String))
@@ -34,7 +34,7 @@ def test_a_metering_tells_its_price_with_an_interval(bench: Bench, tier: str, ot
     assert price.error_ns > 0
     assert 0 < price.programs_ns < total.account.busy_ns
     assert total.account.instrument_ns == round(price.programs_ns)
-    assert f"by {price.windows} random windows" in " ".join(result.stdout.split())
+    assert f"by {price.windows} random windows" in " ".join(bench.typed("report", "kept", status=None).stdout.split())
     assert SETTING.read_text() == before
 
 

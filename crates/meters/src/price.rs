@@ -1,10 +1,11 @@
 //! The price of the meters, measured while they meter: random windows in which the kernel clocks each of their programs.
 //!
-//! A thread waits for an exponential time, lets the kernel count and clock all runs of programs for a short window, and notes what came in it,
-//! with the processors' busy time. So the beginnings of windows are a Poisson sample of the run: the sum of the windows' prices over the sum of
-//! their busy times estimates the share that the meters took (a ratio estimator), and the windows' scatter gives its standard error.
-//! The analysis does both. The kernel does not clock what it takes to call a program: `ticks.rs` measures it for the clock's ticks in each window,
-//! `calibration/calling.rs` at the start for all other programs.
+//! A thread waits for an exponential time. Then it lets the kernel count and clock all runs of programs for a short window. So the beginnings of
+//! windows are a Poisson sample of the run. The sum of the windows' prices over the sum of their busy times estimates the meters' share.
+//! It is a ratio estimator, and the windows' scatter gives its standard error. The analysis computes both.
+//!
+//! The kernel does not clock the calls of programs. `ticks.rs` measures those at the clock's ticks in each window, and `calibration/calling.rs`
+//! all others at the start.
 
 mod ticks;
 
@@ -64,14 +65,6 @@ pub(crate) fn check_clocking() -> Result<(), MeterRefusal> {
     }
 }
 
-/// The runs of a program so far, as the kernel counted them.
-///
-/// # Errors
-/// The kernel's refusal.
-pub(crate) fn runs_of(program: &ProgramFd) -> Result<ProgramRuns, MeterRefusal> {
-    Ok(program_runs(program.as_fd())?)
-}
-
 /// The part of the meters, with its thread.
 pub(crate) struct Price {
     windows: Receiver<Result<Window, MeterRefusal>>,
@@ -81,7 +74,7 @@ pub(crate) struct Price {
     id: i32,
 }
 
-/// What came in a window.
+/// Runs of all meters in a window.
 struct Window {
     /// The end, in nanoseconds of CLOCK_MONOTONIC.
     end_ns: u64,
@@ -99,7 +92,7 @@ struct PricedRuns {
 }
 
 /// The programs that are clocked, and the processors' state.
-struct Clocked {
+struct ClockedMeters {
     programs: Vec<ClockedProgram>,
     processors: ProcessorMap,
     ticking: Ticking,
@@ -154,9 +147,9 @@ struct ClockedProgram {
 /// The price of a program's calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
-    /// It was measured at the start; None if it could not be.
+    /// Measured at the start; None if it could not be.
     Known(Option<CallPrice>),
-    /// It is that of a tick, which is measured in each window.
+    /// The price of a tick, which is measured in each window.
     Tick,
 }
 
@@ -183,7 +176,7 @@ impl Price {
         check_clocking()?;
         let calls = measure_calls(&mut context.loaded, wanted);
         let ticking = Ticking::of(&mut context.loaded, wanted)?;
-        let mut clocked = Clocked::of(&context.loaded, wanted, calls, ticking)?;
+        let mut clocked = ClockedMeters::of(&context.loaded, wanted, calls, ticking)?;
         let records = |count: &Arc<AtomicU64>| MappingRecords { count: count.clone(), each: calls.mapping };
         clocked.records = context.recorded_mappings.as_ref().map(records);
         let (window_sender, windows) = channel();
@@ -223,7 +216,7 @@ impl Drop for Price {
 }
 
 /// Clocks windows until the other end of `stopped` is dropped, or the kernel refuses.
-fn clock_windows(clocked: &Clocked, windows: &Sender<Result<Window, MeterRefusal>>, stopped: &Receiver<()>) {
+fn clock_windows(clocked: &ClockedMeters, windows: &Sender<Result<Window, MeterRefusal>>, stopped: &Receiver<()>) {
     let mut random = RandomStream::new(monotonic_ns(), 0, StreamPurpose::Choice);
     let mut thread_clock = clocked.ticking.thread_clock().and_then(Result::ok);
     let mut tick_ns = None; // the latest, where the next one is disturbed
@@ -247,8 +240,8 @@ fn clock_windows(clocked: &Clocked, windows: &Sender<Result<Window, MeterRefusal
     }
 }
 
-impl Clocked {
-    fn of(loaded: &Loaded, wanted: &MeterRequest, calls: CallPrices, ticking: Ticking) -> Result<Clocked, MeterRefusal> {
+impl ClockedMeters {
+    fn of(loaded: &Loaded, wanted: &MeterRequest, calls: CallPrices, ticking: Ticking) -> Result<ClockedMeters, MeterRefusal> {
         let hooks = METER_HOOKS.iter().filter(|hook| (hook.when)(wanted)).map(|hook| match hook.point {
             HookPoint::Tracepoint(_) => (hook.program, hook.meter.name(), Call::Known(calls.tracepoint)),
             HookPoint::Event(_) => (hook.program, hook.meter.name(), Call::Known(calls.event)),
@@ -259,7 +252,7 @@ impl Clocked {
             let Some(Ok(descriptor)) = loaded.object.program(name).map(|program| program.fd()) else { continue }; // it is not loaded
             programs.push(ClockedProgram { descriptor: descriptor.try_clone()?, meter, call });
         }
-        Ok(Clocked { programs, processors: ProcessorMap::open(loaded)?, ticking, records: None })
+        Ok(ClockedMeters { programs, processors: ProcessorMap::open(loaded)?, ticking, records: None })
     }
 
     /// Counts from now on for as long as `wait` takes. Returns the counts before and after.
@@ -303,7 +296,7 @@ impl Clocked {
     fn counts(&self) -> Result<Counts, MeterRefusal> {
         let at_ns = monotonic_ns();
         let busy_ns = self.processors.read().map(|processor| processor.busy_until(at_ns)).sum();
-        let runs = self.programs.iter().map(|program| runs_of(&program.descriptor)).collect::<Result<_, _>>()?;
+        let runs = self.programs.iter().map(|program| program_runs(program.descriptor.as_fd())).collect::<Result<_, _>>()?;
         Ok(Counts { at_ns, busy_ns, runs })
     }
 }

@@ -116,21 +116,20 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         faults_major: Some(count),
         samples: None,
     };
-    let queue = QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 };
     let memory =
         MemoryRow { user: Some(1), resident_bytes: Some(4096), taken_pages: Some(count), ..MemoryRow::of(at, 9, "users".into()) };
     let counts = LimitCounts { throttled_ns: Some(count), ..LimitCounts::default() };
-    let (user, usage) = (Some(1), Usage::default());
+    let of_line = |user, usage| SessionUsageRow { at, span_ns: 9, user, line: user, usage, user_ticks_us: 9, system_ticks_us: 0 };
     MeterRows {
         memory: vec![memory],
         faults: vec![fault, slow],
         primitives: vec![line],
         segments: vec![segment],
-        queue: vec![queue],
+        queue: vec![QueueRow { at, span_ns: 9, queue: "processors".into(), measure: "ready", value: 0.25 }],
         stacks: vec![stack_of(at, count)],
-        session_usage: vec![SessionUsageRow { at, span_ns: 9, user, line: user, usage, user_ticks_us: 9, system_ticks_us: 0 }],
+        session_usage: vec![of_line(Some(1), Usage::default())],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
-        meter_price: vec![MeterPriceRow { at, span_ns: 9, busy_ns: 8, meter: "queue", runs: count, ..MeterPriceRow::default() }],
+        meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         ..MeterRows::default()
     }
 }

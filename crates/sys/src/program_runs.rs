@@ -47,15 +47,15 @@ pub fn count_program_runs() -> io::Result<OwnedFd> {
 pub fn program_runs(program: BorrowedFd<'_>) -> io::Result<ProgramRuns> {
     let mut info = [0u64; INFO_WORDS];
     let info_bytes = size_of_val(&info) as u32;
-    let mut command = InfoCommand { program: program.as_raw_fd() as u32, info_bytes, info: &raw mut info as u64 };
+    let mut command = ProgramQuestion { program: program.as_raw_fd() as u32, info_bytes, info: &raw mut info as u64 };
     // SAFETY: the kernel writes at most `info_bytes` to `info`; both live during the call.
-    unsafe { call(INFO_COMMAND_ID, &raw mut command as u64, size_of::<InfoCommand>()) }?;
+    unsafe { call(INFO_COMMAND_ID, &raw mut command as u64, size_of::<ProgramQuestion>()) }?;
     Ok(ProgramRuns { runs: info[RUNS_WORD_INDEX], run_ns: info[RUN_TIME_WORD_INDEX] })
 }
 
 /// `union bpf_attr` of a question for a program's description.
 #[repr(C)]
-struct InfoCommand {
+struct ProgramQuestion {
     program: u32,
     info_bytes: u32,
     info: u64,

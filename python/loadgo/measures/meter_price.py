@@ -1,7 +1,7 @@
 """The price of the meters: processor time that they took, by random windows in which the kernel clocked their programs.
 
-The windows' beginnings are a Poisson sample of the run. The sum of the programs' times in the windows, over the sum of
-the busy time in them, estimates the programs' share of all busy time. It is a ratio estimator (Cochran, Sampling
+The windows' beginnings are a Poisson sample of the run. The programs' time in all windows, over the busy time in
+them, estimates the programs' share of all busy time. It is a ratio estimator (Cochran, Sampling
 Techniques, 1977, chapter 6): its standard error follows from the scatter of the windows around the ratio.
 """
 

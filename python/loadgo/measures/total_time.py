@@ -101,7 +101,7 @@ class BusyTime:
     From the windows of `price`; by calibration at the start where there is no price.
     """
     price: MeterPrice | None
-    """What the meters took, with its interval; None where the kernel clocked none of their programs."""
+    """The time of the meters, with its interval; None where the kernel clocked none of their programs."""
     supervisor_ns: int | None
     """Time of the supervisor on a simulated machine, which has no driver and no sampling threads."""
     unattributed_ns: int | None

@@ -21,7 +21,7 @@ _LOWER_BOUND = " Programs that fork much may have paid more: what the meters dis
 
 
 def price_line(total_time: TotalTime, meters_section: Mapping[str, Any]) -> str:
-    """What the meters took in this run, or why it is not known; empty where `run.toml` says nothing of meters."""
+    """A sentence on the time of the meters, or why it is not known; empty where `run.toml` names no meters."""
     account = total_time.account
     if account.price is not None:
         bound = "" if meters_section.get("tier") == "cheap" else _LOWER_BOUND

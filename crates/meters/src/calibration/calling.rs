@@ -1,11 +1,10 @@
 //! Measures what the kernel takes to call one of its programs, beyond the time that it clocks in the program.
 //!
 //! The kernel clocks a program between two readings of its clock (`loadgo_sys::program_runs`). Before and after them, it comes to the
-//! program from a tracepoint or an event, and returns. Here a program that does nothing runs at events that this thread makes: what the
-//! events then take longer, less the time that the kernel clocks in this program, is the price of a call.
+//! program from a tracepoint or an event, and returns. Here a program that does nothing runs at events of this
+//! thread. The events then take longer. This difference, less the time that the kernel clocks in the program, is the price of a call.
 
 use super::{PinnedThread, thread_ns, touches_ns};
-use crate::price::runs_of;
 use crate::programs::interrupted_load::load_despite_signals;
 use crate::programs::load::Loaded;
 use crate::refusal::MeterRefusal;
@@ -13,7 +12,7 @@ use crate::wanted::{MeterRequest, Tier};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::{Program, RawTracePoint};
 use loadgo_sys::mapped_file::MappedFile;
-use loadgo_sys::program_runs::count_program_runs;
+use loadgo_sys::program_runs::{count_program_runs, program_runs};
 use perf_event::events::Software;
 use perf_event::{Builder, Clock, SampleFlag};
 use rustix::process::{WaitOptions, getpid, waitpid};
@@ -137,9 +136,9 @@ fn measurements(measure: impl Fn() -> Option<f64>) -> Vec<f64> {
 fn clocked_ns(program: &Program, work: impl FnOnce()) -> Result<f64, MeterRefusal> {
     let program = program.fd()?;
     let counting = count_program_runs()?;
-    let before = runs_of(program)?;
+    let before = program_runs(program.as_fd())?;
     work();
-    let counted = runs_of(program)?.since(before);
+    let counted = program_runs(program.as_fd())?.since(before);
     drop(counting);
     Ok(counted.run_ns as f64 / counted.runs.max(1) as f64)
 }

@@ -1,4 +1,4 @@
-//! What a tick of a clock takes beside its program: the interrupt, setting the timer again, and the way there and back.
+//! Measures a tick of a clock without its program: the interrupt, setting the timer again, and the way there and back.
 //!
 //! No counter shows this time. In a virtual machine it is most of a tick, and differs with what else the hypervisor has to do. So a thread spins
 //! now and then while a clock of its own ticks some times, and sees how long each tick interrupts it. That clock has a program that does
