@@ -73,9 +73,9 @@ def install_and_run(root: Root, wheel: Path) -> str:
     start = min((root.timed("loadgo --help") for _ in range(5)), key=lambda spent: spent.processor_seconds)
     fetched = megabytes(root, "/wheels")
     size, own = megabytes(root, "/opt/loadgo"), megabytes(root, "/opt/loadgo/lib/*/*/loadgo /opt/loadgo/bin/loadgo*")
+    system = " of a simulated machine" if root.emulator else ""
     return (
-        f"venv {environment}, installation {installed}, first report{' of a simulated machine' if root.emulator else ''} "
-        f"{loaded} later; "
+        f"venv {environment}, installation {installed}, first report{system} {loaded} later; "
         f"{fetched} MB fetched, {size} MB installed, {own} of them loadgo; `loadgo --help` {start}"
     )
 
