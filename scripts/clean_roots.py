@@ -71,7 +71,7 @@ UBUNTU = (
 UNPACKED_ARM = (
     "--variant=extract",
     "--architectures=arm64",
-    "--include=python3,python3-venv,dash,coreutils,grep,sed,base-files,libc-bin,libstdc++6,procps",
+    "--include=python3,python3-venv,dash,coreutils,grep,sed,base-files,diffutils,libc-bin,libstdc++6,procps",
 )
 DISTRIBUTIONS = (
     Distribution("Debian 12", "bookworm"),
