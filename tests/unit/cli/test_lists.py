@@ -375,3 +375,10 @@ def test_the_p90_of_a_list_is_the_reports(tmp_path: Path) -> None:
 
 def test_what_the_list_of_another_host_leaves_out_is_in_that_of_this_host(abilities: list[Ability]) -> None:
     assert set(_OWN_HOST_ABILITIES) <= {ability.name for ability in abilities}
+
+
+def test_a_folder_without_runs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOADGO_RUNS", str(tmp_path / "elsewhere"))
+    told = CliRunner().invoke(app, ["runs"])
+    assert (told.exit_code, told.stdout) == (0, "")
+    assert f"there are no runs in {tmp_path / 'elsewhere'} yet" in " ".join(told.stderr.split())

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -205,6 +206,18 @@ def test_a_run_that_was_killed_does_not_hold(tmp_path: Path) -> None:
     assert page.count("its first 740 bytes are there") == 3, "the loss has one warning, and two rows of the tables"
     assert "broken" not in page
     assert any("did not come to its end" in check.text for check in verification.of("not checkable"))
+
+
+def test_a_run_that_failed_early_came_to_no_checksums(run: Path) -> None:
+    """A full disk at the start leaves tables without entries, as a run of an earlier loadgo has them."""
+    toml = re.sub(r"(?ms)^\[+tables\b.*?(?=^\[(?!tables)|\Z)", "", (run / "run.toml").read_text())
+    (run / "run.toml").write_text(toml)
+    texts = [check.text for check in loadgo.verify(run).of("not checkable")]
+    assert any("an earlier loadgo recorded the run" in text for text in texts)
+    edit(run / "run.toml", 'outcome = "done"', 'outcome = "failed"')
+    texts = [check.text for check in loadgo.verify(run).of("not checkable")]
+    assert any("did not come to its end, where the checksums" in text for text in texts)
+    assert not any("an earlier loadgo" in text for text in texts)
 
 
 def test_what_is_no_run_cannot_be_verified(run: Path, tmp_path: Path) -> None:
