@@ -183,11 +183,12 @@ def test_tenex_moves_the_bytes_that_the_users_of_this_host_move() -> None:
 
 
 def test_on_tenex_more_users_raise_the_load_and_stretch_each_transfer(tmp_path: Path) -> None:
+    """The wait for the other host does not depend on the load here, and is left out."""
     means = []
     for users in (1, 5):
         run = loadgo.run("remote-jobs", on="tenex", users=users, out=tmp_path / str(users))
         rows = loadgo.tables(run).interactions.filter(pl.col("command").cast(pl.String) == "print algebra")
-        real = (rows["ready_ns"] - rows["sent_ns"]).mean()
+        real = (rows["ready_ns"] - rows["sent_ns"] - rows["io_wait_ns"]).mean()
         cpu = (rows["cpu_user_ns"] + rows["cpu_system_ns"]).mean()
         means.append((real, cpu))
     (alone, alone_cpu), (among, among_cpu) = means
