@@ -54,7 +54,7 @@ pub(super) fn run(words: Vec<OsString>) -> Result<u8, String> {
     Ok(failed.or(interrupts.status().filter(|_| runs.len() < count)).unwrap_or(0))
 }
 
-/// What the run used. Without a control group wait4 tells it: `/proc` counts in ticks, and not what has ended between two looks at it.
+/// Usage of the run. Without a control group wait4 tells it: `/proc` counts in ticks, and not what has ended between two looks at it.
 /// Where taskstats was silent, as in a network namespace of its own, wait4 tells the faults, and waits are not known.
 fn known_usage(run: &Run, by_wait4: bool, faults_source: &str) -> Usage {
     let (mut usage, waited) = (run.usage, &run.waited);
