@@ -38,7 +38,10 @@ ALIVE_INTERVAL_S, MOST_UNANSWERED_QUESTIONS = 5, 3
 LOGIN_TIMEOUT_S = 150.0
 """Time limit of a log-in. sshd's own is 120 s by default, in which a user types passwords and second factors."""
 DROPPED_LOGIN_PAUSES_S = (0.5, 1.0, 2.0)
-"""Pauses before the log-in is tried again after sshd has dropped it. A host where many log in at once drops some."""
+"""Pauses before the log-in is tried again after sshd has dropped it. A host where many log in at once drops some.
+
+A connection that ends later is not tried again: somebody may have typed a password, and would be asked for it anew.
+"""
 STOP_LOOK_EVERY_S = 0.1
 """Interval at which a wait looks for a stop signal."""
 MOST_TEXT_BYTES = 1 << 16

@@ -41,7 +41,7 @@ class HostUnreachable(NoAgent):
 
 
 class ConnectionDropped(HostUnreachable):
-    """The other side ended the connection before the log-in, as sshd does when too many log in at once."""
+    """The other side ended the connection before it said who it is, as sshd does when too many log in at once."""
 
 
 class WrongArchitecture(NoAgent):
@@ -114,6 +114,10 @@ _NO_ANSWER_REMEDY = (
     "nothing answers there: see whether the host is up, whether a firewall lets this host through, and whether its "
     "sshd has another port (`ssh://HOST:PORT`)"
 )
+_CLOSED_REMEDY = (
+    "something at this port ends the connection before the log-in: see that it is an sshd, and in its log why it does "
+    "(`MaxStartups`, a ban after failed log-ins)"
+)
 _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
     (
         ("host key verification failed", "host key is known for"),
@@ -142,12 +146,8 @@ _SSH_FAILURES: tuple[tuple[tuple[str, ...], type[NoAgent], str], ...] = (
         "VPN that is not connected",
     ),
     (("timed out",), HostUnreachable, _NO_ANSWER_REMEDY),
-    (
-        ("connection closed", "connection reset", "banner exchange", "kex_exchange"),
-        ConnectionDropped,
-        "something at this port ends the connection before the log-in: see that it is an sshd, and in its log why it "
-        "does (`MaxStartups`, a ban after failed log-ins)",
-    ),
+    (("banner exchange", "kex_exchange", "ssh_exchange"), ConnectionDropped, _CLOSED_REMEDY),
+    (("connection closed", "connection reset"), HostUnreachable, _CLOSED_REMEDY),
 )
 
 

@@ -73,6 +73,8 @@ def test_a_password_in_an_address_is_refused() -> None:
         ("Host key verification failed.", HostKeyRefused),
         ("ann@login1: Permission denied (publickey).", LoginRefused),
         ("ssh: Could not resolve hostname login1: Name or service not known", HostUnreachable),
+        ("kex_exchange_identification: read: Connection reset by peer", ConnectionDropped),
+        ("Connection closed by 10.0.0.7 port 22", HostUnreachable),
         ("something new", NoAgent),
     ],
 )
