@@ -129,13 +129,13 @@ fn fifo() -> Answer {
     }
 }
 
-/// A group of cgroup v1 has no real-time time of its own where the kernel divides it among groups (CONFIG_RT_GROUP_SCHED). Then root
-/// is refused, too. Containers are in such groups.
+/// The remedy for a refused SCHED_FIFO. A new group of cgroup v1 has no real-time runtime where the kernel shares it out among groups
+/// (CONFIG_RT_GROUP_SCHED). There root is refused, too. Containers are in such groups.
 fn fifo_remedy(hierarchies: &[Hierarchy]) -> String {
     let cpu = hierarchies.iter().find(|hierarchy| hierarchy.version == Version::V1 && hierarchy.has("cpu"));
     match cpu.map(|cpu| cpu.own.join("cpu.rt_runtime_us")) {
         Some(share) if read(&share.to_string_lossy()).trim() == "0" => format!(
-            "real-time time for this control group, as root: echo 100000 >{}, and for the groups above it; of a container: `--cpu-rt-runtime=100000`",
+            "give this control group a real-time runtime, as root: echo 100000 >{}, and the groups above it one; a container: `--cpu-rt-runtime=100000`",
             share.display()
         ),
         _ => "run as root, or grant CAP_SYS_NICE, or a line `rtprio 10` in /etc/security/limits.conf".to_owned(),
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_real_time_time_is_the_reason_that_root_is_refused() {
+    fn a_group_without_real_time_runtime_is_the_reason_that_root_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let group = Hierarchy {
             version: Version::V1,

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 const INFO_COMMAND_ID: i32 = 15;
 const ENABLE_STATISTICS_COMMAND_ID: i32 = 32;
-/// Number of bytes of `struct bpf_prog_info` up to the counts, which are its words 24 and 25.
+/// Length of `struct bpf_prog_info` up to the counts, which are its words 24 and 25, of 8 bytes each.
 const INFO_WORDS: usize = 26;
 const RUN_TIME_WORD_INDEX: usize = 24;
 const RUNS_WORD_INDEX: usize = 25;

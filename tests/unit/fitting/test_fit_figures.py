@@ -55,15 +55,14 @@ def test_requests_are_waits_over_the_wait_of_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spread", "name"),
-    [(0.0, "fixed"), (2.0, "fixed"), (2.4, "fixed"), (2.5, "geometric"), (4.0, "geometric")],
+    ("deviation", "name"),
+    [(0.0, "fixed"), (2.6, "fixed"), (3.1, "fixed"), (3.2, "geometric"), (5.2, "geometric")],
 )
-def test_the_law_of_requests_is_the_one_whose_waits_vary_more_alike(spread: float, name: str) -> None:
-    """Four requests of exponential waits of 1 vary by 4; a geometric number adds 4 × 3. The middle is 4 + 6 = 10.
+def test_the_law_of_requests_is_the_one_whose_waits_vary_more_alike(deviation: float, name: str) -> None:
+    """Waits of four requests, each exponential with mean 1, have the variance 4. A geometric number adds 4 × 3.
 
-    A constant number has waits of 4 ± the root of the variance: 2 and 2.4 have 4 and 5.8; the law turns above 3.162.
+    Halfway between 4 and 16 is 10: the law turns where the waits deviate by the root of 10, which is 3.162.
     """
-    deviation = spread * math.sqrt(10) / 2.45
     waits = [50 * (4.0 - deviation), 50 * (4.0 + deviation)] * 8
     fitted = by_key(fit_requests(rows(io=waits), [ONCE], "disk", 50.0))
     assert fitted["commands.edit.requests.disk"].name == name

@@ -19,7 +19,8 @@ const EXAMPLE: &str = "write loadgo-agent meter --for 10s [--meters none|cheap|e
 const SHOWN_PROCESSES: usize = 5;
 /// The owner in the records that stands for the threads that sample. Alone it tells nothing of the host.
 const METERS_OWN: &str = "meters";
-const PROCESSES_UNKNOWN: &str = "which processes took it is known with the kernel's meters alone (see loadgo-agent doctor)";
+/// What is said where no process's time is known.
+const PROCESSES_UNKNOWN: &str = "only the kernel's meters tell which processes took it (see loadgo-agent doctor)";
 /// Length of a span of the records.
 const EVERY: Duration = Duration::from_secs(1);
 
