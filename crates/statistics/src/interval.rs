@@ -9,7 +9,7 @@
 
 /// Largest correlation of neighbouring batches that the variance is corrected for: it multiplies the variance by 9.
 const MOST_CORRELATION_SHARE: f64 = 0.8;
-/// Skewness of an estimate, over 6, below which Student's quantiles stay as they are. The adjustment is as small.
+/// Skewness of an estimate, over 6, below which Student's quantiles stay as they are: it would change them by as little.
 const LEAST_SKEWNESS: f64 = 1e-6;
 
 /// The confidence of the intervals that loadgo reports.
@@ -45,7 +45,7 @@ pub struct Moments {
     pub variance: f64,
     /// The variance of the estimate, from batches of which each depends on the one before.
     pub correlated_variance: f64,
-    /// The third central moment of the estimate, as large as `correlated_variance` has it.
+    /// The third central moment that an estimate of this skewness has with `correlated_variance`.
     pub third: f64,
 }
 
