@@ -19,7 +19,7 @@ const EXAMPLE: &str = "write loadgo-agent meter --for 10s [--meters none|cheap|e
 const SHOWN_PROCESSES: usize = 5;
 /// The owner in the records that stands for the threads that sample. Alone it tells nothing of the host.
 const METERS_OWN: &str = "meters";
-/// What is said where no process's time is known.
+/// The line where no process's time is known.
 const PROCESSES_UNKNOWN: &str = "only the kernel's meters tell which processes took it (see loadgo-agent doctor)";
 /// Length of a span of the records.
 const EVERY: Duration = Duration::from_secs(1);
