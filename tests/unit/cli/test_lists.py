@@ -244,6 +244,17 @@ def test_the_doctor_says_first_what_is_missing_with_its_whole_remedy() -> None:
     ]
 
 
+def test_what_is_missing_for_one_reason_is_told_once_with_all_names() -> None:
+    no_root = ("", "it takes root", "sudo loadgo …")
+    missing = [
+        ability(name, "absent", *no_root) for name in ("tracepoints", "meter: clock profile", "meter: total time")
+    ]
+    text = str(AbilityList([*missing, ability("swap", "absent", "", "it takes root", "run as root")]).report("text"))
+    assert text.count("why: it takes root\n    remedy: sudo loadgo …") == 1
+    assert "· tracepoints; the meters of clock profile, total time: not here\n    why: it takes root\n" in text
+    assert "· swap: not here\n    why: it takes root\n    remedy: run as root\n" in text, "another remedy"
+
+
 def test_the_doctor_of_several_hosts_says_which_lack_what() -> None:
     swap, late = SOME_ABILITIES[2], SOME_ABILITIES[1]
     lost = Ability(REACHED_ABILITY, "absent", "", "ssh://cedar: no connection", "")

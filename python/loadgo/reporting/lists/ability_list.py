@@ -138,19 +138,25 @@ def _short_list(abilities: Sequence[Ability]) -> str:
 
 
 def _missing_items(missing: Sequence[Ability]) -> list[tuple[str, ...]]:
-    """An entry for each ability that is missing. Hosts that lack the same for the same reason share one."""
+    """An entry for each reason: abilities and hosts that lack the same for the same reason share one."""
     hosts: dict[Ability, list[str]] = {}
     for ability in missing:
         hosts.setdefault(replace(ability, host=""), []).append(ability.host)
-    return [_missing_item(ability, in_words([name for name in names if name])) for ability, names in hosts.items()]
+    entries: dict[tuple[str, ...], list[Ability]] = {}
+    for ability, names in hosts.items():
+        entries.setdefault(_missing_entry(ability, in_words([name for name in names if name])), []).append(ability)
+    return [
+        (f"{_name(abilities[0]) if len(abilities) == 1 else _short_list(abilities)}: {where}", *lines)
+        for (where, *lines), abilities in entries.items()
+    ]
 
 
-def _missing_item(ability: Ability, hosts: str) -> tuple[str, ...]:
-    """An ability that is missing in whole or in part: what there is instead, why, and the whole remedy."""
+def _missing_entry(ability: Ability, hosts: str) -> tuple[str, ...]:
+    """Where an ability is missing in whole or in part, what there is instead, why, and the whole remedy."""
     lines = [f"measured: {with_usual_times(ability.how)}"] if ability.how else []
     lines += [f"why: {ability.why_not}"] if ability.why_not else []
     if ability.remedy or not hosts:
         lines.append(f"remedy: {ability.remedy}" if ability.remedy else "remedy: none is known")
     where = f"not on {hosts}" if hosts and ability.state == "absent" else _STATE_WORDS[ability.state]
     where += f" on {hosts}" if hosts and ability.state != "absent" else ""
-    return f"{_name(ability)}: {where}", *lines
+    return where, *lines
