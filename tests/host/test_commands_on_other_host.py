@@ -51,7 +51,8 @@ def assert_at_least_2_users(answer: dict[str, Any]) -> None:
     """
     assert answer["answer"] in (2, None), answer["in_words"]
     low, high = answer["interval"]
-    assert low <= 2 and high is None, answer["in_words"]
+    assert low <= 2, answer["in_words"]
+    assert high is None, answer["in_words"]
 
 
 def test_a_search_on_another_host_logs_in_once_and_each_trial_has_that_host_s_meters(far: AgentHost) -> None:
