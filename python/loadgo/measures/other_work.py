@@ -71,7 +71,12 @@ class OtherWork:
     @property
     def in_words(self) -> str:
         """The share with its error, such as `at most 12.6 % (± 2.0 %)`; near an end with what is possible."""
-        return f"{'at most ' if self.at_most else ''}{share(self.share)}{self.error_in_words}"
+        return f"{self.share_in_words}{self.error_in_words}"
+
+    @property
+    def share_in_words(self) -> str:
+        """The share without its error, such as `at most 12.6 %`."""
+        return f"{'at most ' if self.at_most else ''}{share(self.share)}"
 
     @property
     def error_in_words(self) -> str:

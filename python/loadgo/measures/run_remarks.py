@@ -55,7 +55,10 @@ def remarks_note(remarks: Iterable[str]) -> str:
 
 
 def run_remarks(tables: Tables) -> str:
-    """The remarks on a run, such as `other work 95.3 %, limit cpus=0.4`; empty for a run without any."""
+    """The remarks on a run, such as `other work 95.3 %, limit cpus=0.4`; empty for a run without any.
+
+    The error of a share is in the run's report: a list has no room for it.
+    """
     stretch = stretch_of(tables)
     total = total_time_of(tables, stretch)
     driver = driver_audit(classified_in(tables, stretch), total, tables, None)
@@ -63,7 +66,7 @@ def run_remarks(tables: Tables) -> str:
     lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions) if loss.what == "record")
     remarks = [
         "" if driver.valid else "INVALID",
-        f"{OTHER_WORK_REMARK} {work.in_words}" if work is not None and work.level == "busy" else "",
+        f"{OTHER_WORK_REMARK} {work.share_in_words}" if work is not None and work.level == "busy" else "",
         f"{counted(lost, 'record')} lost" if lost else "",
         *_limits(tables.conditions.get("limit", {})),
     ]
