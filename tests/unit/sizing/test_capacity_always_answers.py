@@ -24,6 +24,7 @@ from loadgo.sizing.search.search import next_step, outcome_so_far
 from loadgo.sizing.search.standing import known_range, target_standing
 from loadgo.sizing.search.trial_log import MOST_INVALID_TRIALS, REPEAT_PAUSES_S
 from loadgo.sizing.search.trials import CapacityTrial, TrialQuestions, trial_from
+from loadgo.sizing.search.validity import late_lines
 from loadgo.sizing.targets import parse_targets
 from support.capacity_results import capacity_of, table_titled
 from support.known_capacity import exacts
@@ -109,6 +110,14 @@ def test_a_few_late_lines_are_counted_and_make_no_trial_invalid() -> None:
     assert trial.valid
     assert trial.late == pytest.approx(0.05 * trial.counted, rel=0.3)
     assert trial_of(run_with()).late == 0
+
+
+def test_a_line_is_late_from_a_twentieth_of_the_shortest_limit_on() -> None:
+    targets = parse_targets("p90 < 1000s, mean < 2000s")
+    made = run_with().interactions.head(2)
+    rows = made.with_columns(pl.Series("lateness_ns", [50_000_000_000, 50_000_000_001]), response_ns=pl.lit(1_000_000))
+    assert late_lines(rows, targets) == 1
+    assert late_lines(rows, parse_targets("throughput > 1/s")) == 2, "without a limit on responses, 1 ms"
 
 
 def test_a_late_line_near_the_limit_is_in_no_share_of_slow_lines() -> None:

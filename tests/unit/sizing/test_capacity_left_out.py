@@ -167,3 +167,15 @@ def test_a_user_of_a_mix_keeps_the_class_for_as_many_lines_as_a_pass_may_have(tm
         (tmp_path / f"{name}.toml").write_text('think = "none"\nlines = ["ls", "pwd"]\n')
     joined = parse_mix(f"{tmp_path}/a.toml=1,{tmp_path}/b.toml=2").source.text
     assert joined.count("repeat = 450000") == 2
+
+
+def test_each_trial_that_is_left_out_is_in_one_note() -> None:
+    used = [made_trial(users, 400, slow, 1) for users, slow in ((8, 0.02), (9, 0.3))]
+    unsteady = made_trial(5, 400, 0.02, 2)
+    late = made_trial(6, 400, 0.02, 3, why=LATE)
+    early = replace(made_trial(7, 400, 0.9, 4), cut_short=True)
+    result = SearchResult(tuple(used), (unsteady, late, early), CapacityFound(8, 8, 8, 0, enough=True))
+    notes = " ".join(capacity_from(result).notes)
+    assert "1 trial without a steady state, repeated with twice the length." in notes
+    assert notes.count(LATE) == 1
+    assert f"a trial with 6 users, which is not valid: {LATE}." in notes

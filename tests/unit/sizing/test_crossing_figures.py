@@ -78,6 +78,7 @@ def test_the_excess_of_a_share_allows_for_half_a_slow_interaction_in_one_more() 
     assert every is not None
     assert every.measured == math.inf
     assert excess_of(SLOW, [sums([0.0], [0.0])]) is None
+    assert excess_of(SLOW, [sums([1.0], [1.0])]) is not None, "one interaction is enough"
 
 
 def test_a_floor_counts_in_the_other_direction() -> None:
