@@ -34,6 +34,7 @@ mod execution;
 mod impossible;
 mod interactions;
 mod loading;
+mod locks;
 mod memory;
 mod own_users;
 mod paging;

@@ -34,6 +34,8 @@ pub enum Category {
     Network,
     /// The creation of processes.
     ProcessCreation,
+    /// Looping until another processor releases a lock.
+    LockWait,
     /// Idle: no process wants a processor.
     IdleZero,
     /// Idle: a program is being brought in.
@@ -56,7 +58,7 @@ impl Category {
     pub(crate) const COUNT: usize = Category::ALL.len();
 
     /// Every category, in the order of a table of total time.
-    pub const ALL: [Category; 17] = [
+    pub const ALL: [Category; 18] = [
         Category::User,
         Category::PageFault,
         Category::SegmentFault,
@@ -67,6 +69,7 @@ impl Category {
         Category::WallCrossing,
         Category::Network,
         Category::ProcessCreation,
+        Category::LockWait,
         Category::IdleZero,
         Category::IdleLoading,
         Category::IdleNotEligible,
@@ -89,6 +92,7 @@ impl Category {
             Category::WallCrossing => "wall crossing",
             Category::Network => "network",
             Category::ProcessCreation => "process creation",
+            Category::LockWait => "lock wait",
             Category::IdleZero => "idle zero",
             Category::IdleLoading => "idle loading",
             Category::IdleNotEligible => "idle not eligible",

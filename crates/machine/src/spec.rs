@@ -7,6 +7,7 @@ mod command;
 
 use super::devices::StoreKind;
 use super::draw::AmountLaw;
+use super::meters::Category;
 
 pub use command::{Amount, Command, Route, RouteStage};
 
@@ -235,10 +236,53 @@ pub struct Supervisor {
     pub message_bytes: u32,
     /// The table of active segments.
     pub table: Option<SystemTable>,
+    /// The paths that one processor at a time goes through, each with the name of its lock.
+    pub locks: Vec<(LockedPath, String)>,
     /// The payer of a device's interrupt.
     pub interrupt_charge: InterruptCharge,
     /// The payer of the choice of a process and the switch to it.
     pub getwork_charge: GetworkCharge,
+}
+
+/// A path of the supervisor that a lock may protect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockedPath {
+    /// Handling page faults.
+    PageFault,
+    /// Handling segment faults.
+    SegmentFault,
+    /// Handling bound faults.
+    BoundFault,
+    /// Interrupts of storage devices.
+    DeviceInterrupt,
+    /// The choice of a process and the switch to it.
+    Getwork,
+    /// The creation of processes.
+    ProcessCreation,
+}
+
+impl LockedPath {
+    /// Every path, with its key in a machine file.
+    pub const ALL: [(&'static str, LockedPath); 6] = [
+        ("page_fault", LockedPath::PageFault),
+        ("segment_fault", LockedPath::SegmentFault),
+        ("bound_fault", LockedPath::BoundFault),
+        ("device_interrupt", LockedPath::DeviceInterrupt),
+        ("getwork", LockedPath::Getwork),
+        ("process_creation", LockedPath::ProcessCreation),
+    ];
+
+    /// The category of the path's processor time.
+    pub fn category(self) -> Category {
+        match self {
+            LockedPath::PageFault => Category::PageFault,
+            LockedPath::SegmentFault => Category::SegmentFault,
+            LockedPath::BoundFault => Category::BoundFault,
+            LockedPath::DeviceInterrupt => Category::Interrupt,
+            LockedPath::Getwork => Category::Getwork,
+            LockedPath::ProcessCreation => Category::ProcessCreation,
+        }
+    }
 }
 
 /// The payer of the processor time of a device's interrupt.

@@ -18,6 +18,7 @@ mod frames;
 mod idle;
 mod limits;
 mod linux;
+mod locks;
 mod markov_chain;
 mod memory;
 mod metamorphic;

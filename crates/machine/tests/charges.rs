@@ -136,6 +136,8 @@ proptest! {
         let rows: [&[usize]; 2] = [&[0, 0, 3, 0], &[1, 0, 3, 1, 0]];
         let with = |interrupt_charge, getwork_charge| {
             let mut made = made.clone();
+            // Whoever is charged for a path is charged for the wait for its lock, too: tests/locks.rs.
+            made.supervisor.locks.clear();
             (made.supervisor.interrupt_charge, made.supervisor.getwork_charge) = (interrupt_charge, getwork_charge);
             run(&made, &rows).map_err(|error| TestCaseError::reject(error.to_string()))
         };

@@ -35,6 +35,7 @@ BUSY_COLORS = {
     "terminal": "#1f8f86",
     "network": "#9fd8cf",
     "process creation": "#5f5bb0",
+    "lock wait": "#a63446",
     "getwork": "#55c79a",
     "interrupt": "#8a3f86",
     "irq": "#8a3f86",

@@ -42,7 +42,17 @@ KERNEL_CATEGORIES = (
 _CATEGORY_ORDER = (
     *("user", "nice", "system", "primitive", "page fault", "segment fault", "bound fault", "irq", "softirq"),
     *("interrupt", "soft interrupt", "getwork", "terminal", "wall crossing", "network", "process creation"),
-    *("kernel thread", "uncharged", METER_PROGRAMS_CATEGORY, "steal", "iowait", "idle", "idle zero", "idle loading"),
+    *(
+        "lock wait",
+        "kernel thread",
+        "uncharged",
+        METER_PROGRAMS_CATEGORY,
+        "steal",
+        "iowait",
+        "idle",
+        "idle zero",
+        "idle loading",
+    ),
     *("idle not eligible", "idle governed", "idle page wait", "idle disk wait", "idle dispatch"),
 )
 HELD_UP_CATEGORIES = ("idle page wait", "idle disk wait", "idle governed")

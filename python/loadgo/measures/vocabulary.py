@@ -32,6 +32,7 @@ _OTHER_CATEGORIES = (
     "wall crossing",
     "network",
     "process creation",
+    "lock wait",
     "kernel thread",
 )
 _IDLE_CATEGORIES = ("idle zero", "idle loading", "idle not eligible", *_NMP_CATEGORIES, "idle", "iowait")
@@ -179,7 +180,7 @@ def _is_measurable(category: str, total: TotalTime) -> bool:
     """Whether `total` would have the category if there had been such time."""
     if total.kind == "kernel's ticks":
         return False
-    machine_categories = ("terminal", "wall crossing", "network", "process creation")
+    machine_categories = ("terminal", "wall crossing", "network", "process creation", "lock wait")
     host_categories = ("primitive", "soft interrupt", "kernel thread")
     return category not in (host_categories if total.kind == "machine" else machine_categories)
 

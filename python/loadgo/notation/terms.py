@@ -66,6 +66,7 @@ CATEGORY_TERMS: Mapping[str, Term] = {
     "terminal": Term("terminal I/O", "Lines from and to terminals, on a simulated machine."),
     "network": Term("network", "Messages from and to the network, on a simulated machine."),
     "process creation": Term("process creation", "Making a process, on a simulated machine."),
+    "lock wait": Term("lock wait", "Looping until another processor releases a lock, on a simulated machine."),
     "getwork": Term("context switch", "Choosing the next task and switching to it."),
     "interrupt": Term("interrupt", "Handling interrupts of devices, timers and other processors."),
     "irq": Term("irq", "The kernel's own account of interrupts, in ticks."),

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::eligibility::Eligibility;
 use super::events::EventQueue;
 use super::execution::{Departure, Execution};
+use super::locks::SupervisorLocks;
 use super::own_users::OwnUsers;
 use super::process::ProcessState;
 use super::processors::{ProcessorSet, WaitingCounts};
@@ -48,6 +49,8 @@ pub(super) struct Clockwork<L> {
     pub eligibility: Eligibility,
     /// The processors.
     pub processors: ProcessorSet,
+    /// The supervisor's locks, if it has any.
+    pub locks: Option<Box<SupervisorLocks>>,
     /// The processors' time under processor sharing.
     pub shared: Option<SharedProcessors>,
     /// The stores.
@@ -77,6 +80,7 @@ impl<L: ReadyList> Clockwork<L> {
             scheduler: Scheduler::new(list),
             eligibility,
             processors: ProcessorSet::new(count),
+            locks: SupervisorLocks::of(&machine.supervisor.locks),
             shared: (machine.processors.discipline == Discipline::Sharing).then(|| SharedProcessors::new(count)),
             stores: Stores::new(machine, seed),
             own: None,

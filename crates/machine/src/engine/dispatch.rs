@@ -7,6 +7,7 @@
 use super::clockwork::Clockwork;
 use super::errand::ErrandPurpose;
 use super::execution::{Departure, NextStep};
+use super::locks::WaitingPath;
 use super::process::ProcessState;
 use super::processor::{NO_PROCESS, ProcessorActivity};
 use crate::disciplines::{EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList};
@@ -68,6 +69,7 @@ impl<L: ReadyList> Clockwork<L> {
                 let interrupted = processor.interrupted;
                 self.execution.end_interrupt(interrupted, span_ns);
             }
+            ProcessorActivity::LockWait => return self.end_lock_wait(p, span_ns),
             ProcessorActivity::Idle | ProcessorActivity::Loading => unreachable!("nothing ends on an idle processor"),
         }
         self.begin_next_segment(p)
@@ -80,7 +82,7 @@ impl<L: ReadyList> Clockwork<L> {
             if processor.interrupts > 0 {
                 processor.interrupts -= 1;
                 let interrupt_ns = self.execution.commands.costs.interrupt_ns;
-                self.begin_segment(p, ProcessorActivity::Interrupt, Category::Interrupt, interrupt_ns);
+                self.begin_path(p, ProcessorActivity::Interrupt, Category::Interrupt, interrupt_ns);
                 return Aftermath::Nothing;
             }
             let mut pid = processor.pid;
@@ -96,12 +98,12 @@ impl<L: ReadyList> Clockwork<L> {
             }
             let getwork_ns = self.processors[p].getwork_ns;
             if getwork_ns > 0 {
-                self.begin_segment(p, ProcessorActivity::Getwork, Category::Getwork, getwork_ns);
+                self.begin_path(p, ProcessorActivity::Getwork, Category::Getwork, getwork_ns);
                 return Aftermath::Nothing;
             }
             match self.execution.next_step(pid, self.events.now) {
                 NextStep::Spend(category, ns) => {
-                    self.begin_segment(p, ProcessorActivity::Step, category, ns);
+                    self.begin_path(p, ProcessorActivity::Step, category, ns);
                     return Aftermath::Nothing;
                 }
                 NextStep::Leaves(departure) => {
@@ -130,6 +132,41 @@ impl<L: ReadyList> Clockwork<L> {
     fn begin_segment(&mut self, p: usize, activity: ProcessorActivity, category: Category, length_ns: u64) {
         self.processors.begin(p, activity, category, self.events.now);
         self.events.schedule_segment_end(p, length_ns);
+    }
+
+    /// Begins a path of the supervisor, once processor `p` has the path's lock.
+    #[inline(always)]
+    fn begin_path(&mut self, p: usize, activity: ProcessorActivity, category: Category, length_ns: u64) {
+        if let Some(locks) = &mut self.locks {
+            let wait_ns = locks.take(category, length_ns, self.events.now);
+            if wait_ns > 0 {
+                self.processors[p].waiting = Some(WaitingPath { activity, category, length_ns });
+                return self.begin_segment(p, ProcessorActivity::LockWait, Category::LockWait, wait_ns);
+            }
+        }
+        self.begin_segment(p, activity, category, length_ns);
+    }
+
+    /// Ends the wait of processor `p` for a lock, charges for it as for the path, and begins the path.
+    fn end_lock_wait(&mut self, p: usize, span_ns: u64) -> Aftermath {
+        let path = self.processors[p].waiting.take().expect("a processor waits for the lock of a path");
+        self.charge_lock_wait(p, path.activity, span_ns);
+        self.begin_segment(p, path.activity, path.category, path.length_ns);
+        Aftermath::Nothing
+    }
+
+    /// Charges for `span_ns` for which processor `p` waited for the lock of a path of this activity.
+    pub fn charge_lock_wait(&mut self, p: usize, activity: ProcessorActivity, span_ns: u64) {
+        let pid = self.processors[p].pid;
+        match activity {
+            ProcessorActivity::Interrupt => self.execution.charge_interrupt(self.processors[p].interrupted, span_ns),
+            ProcessorActivity::Getwork => self.execution.charge_getwork(pid, span_ns),
+            _ => {
+                self.processors[p].charge_turn(span_ns);
+                self.charge_quota(pid, span_ns);
+                self.execution.charge_system(pid, span_ns);
+            }
+        }
     }
 
     #[inline(always)]
@@ -287,7 +324,7 @@ impl<L: ReadyList> Clockwork<L> {
             self.execution.tallies.faults[FaultKind::Interrupt as usize].add(0, 0);
         } else if let Some(p) = self.processors.take_idle() {
             self.processors[p].interrupted = NO_PROCESS;
-            self.begin_segment(p, ProcessorActivity::Interrupt, Category::Interrupt, interrupt_ns);
+            self.begin_path(p, ProcessorActivity::Interrupt, Category::Interrupt, interrupt_ns);
         } else {
             self.processors.queue_interrupt();
         }

@@ -270,6 +270,12 @@ impl Execution {
     #[inline]
     pub fn end_interrupt(&mut self, interrupted: ProcessId, ns: u64) {
         self.tallies.faults[FaultKind::Interrupt as usize].add(ns, 0);
+        self.charge_interrupt(interrupted, ns);
+    }
+
+    /// Charges for processor time of an interrupt that came while `interrupted` had the processor.
+    #[inline]
+    pub fn charge_interrupt(&mut self, interrupted: ProcessId, ns: u64) {
         if self.commands.costs.interrupt_charge == InterruptCharge::Interrupted
             && interrupted != NO_PROCESS
             && !matches!(self.processes[interrupted].state, ProcessState::Absent | ProcessState::Thinking)
@@ -280,7 +286,7 @@ impl Execution {
 
     /// Charges `pid` for processor time of the supervisor that is no step of the process.
     #[inline]
-    fn charge_system(&mut self, pid: ProcessId, ns: u64) {
+    pub fn charge_system(&mut self, pid: ProcessId, ns: u64) {
         let process = &mut self.processes[pid];
         if process.on_errand {
             process.errand().cpu_system_ns += ns;

@@ -35,6 +35,7 @@ pub fn refuse(machine: &Machine) -> Result<(), EngineError> {
     }
     limit(machine)?;
     table(&machine.supervisor)?;
+    locks(machine)?;
     machine.commands.iter().try_for_each(|command| asked::command(machine, command))?;
     machine.load.iter().try_for_each(|class| asked::load(machine, class))
 }
@@ -188,6 +189,16 @@ fn limit(machine: &Machine) -> Result<(), EngineError> {
         ))),
         _ => Ok(()),
     }
+}
+
+fn locks(machine: &Machine) -> Result<(), EngineError> {
+    if machine.supervisor.locks.is_empty() || machine.processors.discipline != Discipline::Sharing {
+        return Ok(());
+    }
+    Err(EngineError::impossible(
+        "the discipline `sharing` runs all processes at once, so that no processor waits for a lock: leave `locks` out, or set \
+         processors.discipline=round-robin and processors.quantum=1ms, which is near it",
+    ))
 }
 
 fn table(supervisor: &Supervisor) -> Result<(), EngineError> {

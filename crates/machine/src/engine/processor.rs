@@ -1,5 +1,6 @@
 //! A processor: its activity, its process, and its times by category.
 
+use super::locks::WaitingPath;
 use crate::disciplines::ProcessId;
 use crate::meters::Category;
 
@@ -19,6 +20,8 @@ pub enum ProcessorActivity {
     Getwork,
     /// A step of the supervisor for the process.
     Step,
+    /// A loop until another processor releases a lock.
+    LockWait,
     /// The process's work.
     Work,
 }
@@ -46,6 +49,8 @@ pub struct Processor {
     pub preempted: bool,
     /// Processor time of the switch to the process, while it is still to be done.
     pub getwork_ns: u64,
+    /// The path for which the processor waits for a lock.
+    pub waiting: Option<WaitingPath>,
     /// Interrupts that are handled before the next segment.
     pub interrupts: u32,
     /// The process that had the processor when these interrupts came.
@@ -68,6 +73,7 @@ impl Processor {
             cut: false,
             preempted: false,
             getwork_ns: 0,
+            waiting: None,
             interrupts: 0,
             interrupted: NO_PROCESS,
             time_ns: [0; Category::COUNT],
@@ -81,6 +87,12 @@ impl Processor {
         self.time_ns[self.category as usize] += span_ns;
         self.since = now;
         span_ns
+    }
+
+    /// Whether the processor waits for the lock of a path of this activity.
+    #[inline]
+    pub fn waits_for(&self, activity: ProcessorActivity) -> bool {
+        self.waiting.is_some_and(|path| path.activity == activity)
     }
 
     /// Charges the process's turn for processor time.

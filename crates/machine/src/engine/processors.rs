@@ -98,8 +98,11 @@ impl ProcessorSet {
         processor.interrupts += 1;
         processor.interrupted = match processor.doing {
             ProcessorActivity::Interrupt => processor.interrupted,
+            ProcessorActivity::LockWait if processor.waits_for(ProcessorActivity::Interrupt) => processor.interrupted,
             ProcessorActivity::Idle | ProcessorActivity::Loading => NO_PROCESS,
-            ProcessorActivity::Getwork | ProcessorActivity::Step | ProcessorActivity::Work => processor.pid,
+            ProcessorActivity::Getwork | ProcessorActivity::Step | ProcessorActivity::LockWait | ProcessorActivity::Work => {
+                processor.pid
+            }
         };
     }
 

@@ -118,7 +118,8 @@ impl Clockwork<Limited> {
         let now = self.events.now;
         let mut costs: Vec<_> = self.scheduler.list.costs(now).collect();
         for processor in self.processors.all() {
-            let works = matches!(processor.doing, ProcessorActivity::Work | ProcessorActivity::Step | ProcessorActivity::Getwork);
+            let works = matches!(processor.doing, ProcessorActivity::Work | ProcessorActivity::Step | ProcessorActivity::Getwork)
+                || processor.waits_for(ProcessorActivity::Step);
             if let Some((_, counts)) = costs.get_mut(processor.pid as usize).filter(|_| works) {
                 counts.cpu_ns = counts.cpu_ns.map(|cpu_ns| cpu_ns + now - processor.since);
             }

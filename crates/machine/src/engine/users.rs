@@ -185,11 +185,18 @@ impl<L: ReadyList> Clockwork<L> {
                     self.execution.charge_getwork(pid, span_ns);
                 }
             }
+            ProcessorActivity::LockWait if !self.processors[p].waits_for(ProcessorActivity::Interrupt) => {
+                self.events.cancel_segment_end(p);
+                let span_ns = self.processors[p].close(self.events.now);
+                let path = self.processors[p].waiting.take().expect("a processor waits for the lock of a path");
+                self.charge_lock_wait(p, path.activity, span_ns);
+            }
+            ProcessorActivity::LockWait => {}
             ProcessorActivity::Loading => self.give_up_loading(pid),
             ProcessorActivity::Interrupt | ProcessorActivity::Idle => {}
         }
         self.take_off(p, pid, LeaveCause::Done);
-        if doing != ProcessorActivity::Interrupt {
+        if doing != ProcessorActivity::Interrupt && self.processors[p].waiting.is_none() {
             self.run_processor(p);
         }
     }

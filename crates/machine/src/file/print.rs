@@ -5,8 +5,8 @@ use crate::draw::AmountLaw;
 use crate::notation::law::AmountUnit;
 use crate::notation::written::{self, TomlText, inline, law, list, number, quoted, span};
 use crate::spec::{
-    Amount, Command, Discipline, EligibilityLimit, Fit, GetworkCharge, HeadwaySpec, InterruptCharge, Machine, Parameter,
-    Population, Replacement, Residence, Route, Store, Supervisor, SystemTable, UserClass, WhenTableFull,
+    Amount, Command, Discipline, EligibilityLimit, Fit, GetworkCharge, HeadwaySpec, InterruptCharge, LockedPath, Machine,
+    Parameter, Population, Replacement, Residence, Route, Store, Supervisor, SystemTable, UserClass, WhenTableFull,
 };
 
 /// Writes `machine` as one TOML text, with times as spans, and without instructions and `like`.
@@ -189,6 +189,11 @@ fn costs(rows: &mut TomlText, costs: &Supervisor) {
         let full = quoted(if full == WhenTableFull::Take { "take" } else { "refuse" });
         let entries = [("entries", entries.to_string()), ("per_user", per_user.to_string()), ("full", full)];
         rows.key("table", inline(&entries.map(|(key, value)| (key.into(), value))));
+    }
+    if !costs.locks.is_empty() {
+        let key = |wanted| LockedPath::ALL.iter().find(|(_, path)| *path == wanted).expect("every path has a key").0;
+        let locks: Vec<_> = costs.locks.iter().map(|(path, name)| (key(*path).to_string(), quoted(name))).collect();
+        rows.key("locks", inline(&locks));
     }
     if costs.interrupt_charge == InterruptCharge::Interrupted {
         rows.key("charge_interrupt", quoted("interrupted"));

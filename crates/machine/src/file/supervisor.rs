@@ -3,7 +3,7 @@
 use crate::notation::choice::one_of;
 use crate::notation::values::{COUNT_VALUE, TIME_VALUE};
 use crate::notation::values::{FileReader, count32, required, span, span_of, table as table_under, text, value_at};
-use crate::spec::{GetworkCharge, InterruptCharge, Supervisor, SystemTable, WhenTableFull};
+use crate::spec::{GetworkCharge, InterruptCharge, LockedPath, Supervisor, SystemTable, WhenTableFull};
 use loadgo_core::notation::mistakes::SyntaxMistake;
 use loadgo_core::notation::shape::{MapShape, TableShape, ValueShape, key, key_names, needed};
 use loadgo_core::notation::table::{KeyedTable, PlacedValue};
@@ -24,6 +24,7 @@ pub(super) const SUPERVISOR_SHAPE: TableShape = TableShape {
         key("network_message", TIME_VALUE),
         key("message_bytes", COUNT_VALUE),
         key("table", ValueShape::Table(&ENTRY_TABLE)),
+        key("locks", ValueShape::Table(&LOCKS_TABLE)),
         key("charge_interrupt", ValueShape::OneOf(&INTERRUPT_CHARGES)),
         key("charge_getwork", ValueShape::OneOf(&GETWORK_CHARGES)),
     ],
@@ -34,6 +35,19 @@ const ENTRY_TABLE: TableShape = TableShape {
     keys: &[needed("entries", COUNT_VALUE), needed("per_user", COUNT_VALUE), key("full", ValueShape::OneOf(&WAYS_WHEN_FULL))],
     rules: &[],
 };
+/// The paths that a lock may protect, each with the name of its lock.
+const LOCKS_TABLE: TableShape = TableShape {
+    keys: &[
+        key(LockedPath::ALL[0].0, LOCK_NAME),
+        key(LockedPath::ALL[1].0, LOCK_NAME),
+        key(LockedPath::ALL[2].0, LOCK_NAME),
+        key(LockedPath::ALL[3].0, LOCK_NAME),
+        key(LockedPath::ALL[4].0, LOCK_NAME),
+        key(LockedPath::ALL[5].0, LOCK_NAME),
+    ],
+    rules: &[],
+};
+const LOCK_NAME: ValueShape = ValueShape::Text("name");
 const WAYS_WHEN_FULL: [&str; 2] = ["refuse", "take"];
 const INTERRUPT_CHARGES: [&str; 2] = ["nobody", "interrupted"];
 const GETWORK_CHARGES: [&str; 2] = ["next", "nobody"];
@@ -61,6 +75,7 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Resu
         network_message_ns: cost("network_message")?,
         message_bytes: count32(table, "message_bytes", 1)?.unwrap_or(0),
         table: system_table(table)?,
+        locks: locks(table)?,
         interrupt_charge: interrupt_charge(table)?,
         getwork_charge: getwork_charge(table)?,
     };
@@ -117,6 +132,23 @@ fn system_table(supervisor: &KeyedTable<'_>) -> Result<Option<SystemTable>, Synt
         _ => WhenTableFull::Refuse,
     };
     Ok(Some(SystemTable { entries, per_user, full }))
+}
+
+fn locks(supervisor: &KeyedTable<'_>) -> Result<Vec<(LockedPath, String)>, SyntaxMistake> {
+    let example = "locks = { page_fault = \"paging\" }";
+    let Some(table) = table_under(supervisor, "locks", example)? else { return Ok(Vec::new()) };
+    let keys = key_names(LOCKS_TABLE.keys);
+    table.only(&keys, &keys, "`locks`")?;
+    let mut locks = Vec::new();
+    for (key, path) in LockedPath::ALL {
+        if let Some(name) = text(&table, key, "page_fault = \"paging\"")? {
+            if name.value.is_empty() {
+                return Err(SyntaxMistake::new(value_at(&table, key), format!("the lock has no name: write {key} = \"paging\"")));
+            }
+            locks.push((path, name.value.to_string()));
+        }
+    }
+    Ok(locks)
 }
 
 const EXAMPLE: &str = "table = { entries = 400, per_user = 20, full = \"refuse\" }";

@@ -165,9 +165,13 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
     let charges = (
         prop_oneof![Just(InterruptCharge::Nobody), Just(InterruptCharge::Interrupted)],
         prop_oneof![Just(GetworkCharge::Next), Just(GetworkCharge::Nobody)],
+        vec(option::of(prop_oneof![Just("paging".to_string()), Just("a \"lock\"".to_string())]), 6).prop_map(|names| {
+            let paths = LockedPath::ALL.iter().zip(names);
+            paths.filter_map(|((_, path), name)| name.map(|name| (*path, name))).collect()
+        }),
     );
     let drawn = (steps, vec(ns(), 10), 0u32..9999, option::of(table), charges);
-    drawn.prop_map(|(page_fault, costs, message_bytes, table, (interrupt_charge, getwork_charge))| Supervisor {
+    drawn.prop_map(|(page_fault, costs, message_bytes, table, (interrupt_charge, getwork_charge, locks))| Supervisor {
         page_fault,
         segment_fault_ns: costs[0],
         bound_fault_ns: costs[1],
@@ -181,6 +185,7 @@ fn supervisor() -> impl Strategy<Value = Supervisor> {
         network_message_ns: if message_bytes > 0 { costs[9] } else { 0 },
         message_bytes,
         table,
+        locks,
         interrupt_charge,
         getwork_charge,
     })

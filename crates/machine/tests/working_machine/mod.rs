@@ -4,8 +4,8 @@ use crate::models::{self, SECOND, at_processors, at_store, machine, server};
 use loadgo_machine::devices::{DiskSpec, DrumSpec, StoreKind};
 use loadgo_machine::draw::AmountLaw;
 use loadgo_machine::spec::{
-    Amount, BackingStore, Command, Discipline, EligibilityLimit, GetworkCharge, HeadwaySpec, InterruptCharge, Machine, Paging,
-    Population, Replacement, Residence, Store, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
+    Amount, BackingStore, Command, Discipline, EligibilityLimit, GetworkCharge, HeadwaySpec, InterruptCharge, LockedPath,
+    Machine, Paging, Population, Replacement, Residence, Store, Supervisor, Swapping, SystemTable, TenexQueue, WhenTableFull,
 };
 use proptest::prelude::*;
 
@@ -82,9 +82,22 @@ fn supervisors() -> impl Strategy<Value = Supervisor> {
             per_user: 15,
             full: if take { WhenTableFull::Take } else { WhenTableFull::Refuse },
         }),
+        locks: Vec::new(),
         interrupt_charge: if ms % 2 == 0 { InterruptCharge::Interrupted } else { InterruptCharge::Nobody },
         getwork_charge: if ms == 3 { GetworkCharge::Nobody } else { GetworkCharge::Next },
     })
+}
+
+/// No locks, or each path under one of two locks or under none.
+fn locks() -> impl Strategy<Value = Vec<(LockedPath, String)>> {
+    let drawn = prop::collection::vec(0..3u8, LockedPath::ALL.len());
+    prop_oneof![
+        Just(Vec::new()),
+        drawn.prop_map(|drawn| {
+            let paths = LockedPath::ALL.iter().zip(drawn).filter(|(_, lock)| *lock > 0);
+            paths.map(|((_, path), lock)| (*path, format!("lock {lock}"))).collect()
+        })
+    ]
 }
 
 fn commands() -> Vec<Command> {
@@ -132,7 +145,7 @@ prop_compose! {
     /// A machine of any discipline, memory, limit and supervisor, with commands that need a little of everything, and no load.
     pub fn machines()(
         discipline in disciplines(), residence in residences(), limit in limits(), supervisor in supervisors(),
-        count in 1..4u32, speed in 0.3..3.0f64,
+        count in 1..4u32, speed in 0.3..3.0f64, locks in locks(),
     ) -> Machine {
         let drum = StoreKind::Drum(DrumSpec { revolution_ns: 33 * MS, sectors: Some(18), words_per_second: None });
         let disk = StoreKind::Disk(DiskSpec {
@@ -147,6 +160,8 @@ prop_compose! {
         ];
         let swaps = matches!(residence, Residence::Swapping(_));
         made.processors.count = if swaps { 1 } else { count };
+        let shares = made.processors.discipline == Discipline::Sharing;
+        let supervisor = Supervisor { locks: if shares { Vec::new() } else { locks }, ..supervisor };
         Machine { residence, limit, supervisor, commands: commands(), load: Vec::new(), ..made }
     }
 }
