@@ -110,6 +110,45 @@ fn a_saturated_lock_lets_through_as_many_as_it_has_time_for() {
     assert!((work / (25.0 / 15.0) - 1.0).abs() < 0.05, "{work} of work to a fault");
 }
 
+/// The share of time in which a lock of `hold` is free, for processors that work for exponential times of mean `work` between.
+///
+/// The exact answer of M/G/1//N with a constant service: Takács, "Introduction to the Theory of Queues", 1962.
+fn free_share(processors: u32, work: f64, hold: f64) -> f64 {
+    let (mut choices, mut product, mut busy) = (1.0, 1.0, 0.0);
+    for k in 0..processors {
+        if k > 0 {
+            choices *= f64::from(processors - k) / f64::from(k);
+            let transform = (-f64::from(k) * hold / work).exp();
+            product *= transform / (1.0 - transform);
+        }
+        busy += hold * choices / product;
+    }
+    let idle = work / f64::from(processors);
+    idle / (idle + busy)
+}
+
+#[test]
+fn a_locked_ready_list_has_the_exact_throughput_of_its_queue() {
+    for processors in [1, 2, 4, 6] {
+        let command = Command { cpu: exponential(0.025), ..Command::without_work("edit") };
+        let users = 5 * processors;
+        let mut made = machine(processors, Discipline::FirstCome, command, Population::Closed(users), AmountLaw::ZERO);
+        made.supervisor.getwork_ns = 15 * MS;
+        made.supervisor.locks = vec![(LockedPath::Getwork, "ready list".to_owned())];
+        let mut engine = with_users(&made, users);
+        let before = engine.meters();
+        (1..=users).for_each(|user| engine.begin(user, 0, &[]));
+        let end = engine.now() + 1_000 * SECOND;
+        while let Some(EngineEvent::Ready { user, .. }) = engine.advance(Some(end)) {
+            engine.begin(user, 0, &[]);
+        }
+        let held_ns = engine.meters().total_ns(Category::Getwork) - before.total_ns(Category::Getwork);
+        let held = held_ns as f64 / (1_000 * SECOND) as f64;
+        let exact = 1.0 - free_share(processors, 0.025, 0.015);
+        assert!((held / exact - 1.0).abs() < 0.01, "{processors} processors: held for {held} of the time, exactly {exact}");
+    }
+}
+
 #[test]
 fn a_machine_that_shares_its_processors_has_no_locks() {
     let mut made = faulting(2, &[(LockedPath::SegmentFault, "list")]);
