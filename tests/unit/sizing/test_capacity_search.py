@@ -18,7 +18,7 @@ from loadgo.sizing.search.outcomes import (
     SearchGoal,
     Undecided,
 )
-from loadgo.sizing.search.rounds import SearchResult, TrialLength, TrialLengths, run_search
+from loadgo.sizing.search.rounds import SearchResult, TrialLength, TrialLengths, next_trial_length, run_search
 from loadgo.sizing.search.search import MOST_LEAP_RATIO, next_step
 from loadgo.sizing.search.standing import target_standing
 from loadgo.sizing.search.steady_state import steadiness
@@ -268,3 +268,20 @@ def test_a_trial_without_any_busy_time_is_followed_by_one_with_more_users() -> N
     step = next_step([idle], goal)
     assert isinstance(step, NextTrial)
     assert 1 < step.users <= 12
+
+
+def test_a_trial_is_as_long_as_its_interactions_take_in_whole_passes() -> None:
+    """Users of the nearest trial think for 9.5 s and wait for 0.5 s, so that a cycle takes 10 s."""
+    near = replace(made_trial(20, 400, 0.0, 1), responses_s=np.full(400, 0.5), lines_a_pass=None)
+    far = replace(made_trial(40, 400, 0.0, 1), responses_s=np.full(400, 90.0), lines_a_pass=None)
+    assert next_trial_length(NextTrial(25, 1000), [], TrialLengths()) is None
+    length = next_trial_length(NextTrial(25, 1000), [near, far], TrialLengths())
+    assert length == TrialLength(pytest.approx(40.0), pytest.approx(1000 * 10 / 25))
+    few = next_trial_length(NextTrial(25, 10), [near, far], TrialLengths())
+    assert few == TrialLength(pytest.approx(30.0), pytest.approx(24 * 10.0)), "24 cycles, and a warm-up of 3"
+    passes = [replace(near, lines_a_pass=7.0), far]
+    whole = next_trial_length(NextTrial(25, 1000), passes, TrialLengths())
+    assert whole is not None
+    assert whole.seconds == pytest.approx(420.0), "six passes of seven lines"
+    bounded = next_trial_length(NextTrial(25, 1000), [near, far], TrialLengths(0.0, 100.0))
+    assert bounded == TrialLength(pytest.approx(30.0), 100.0)

@@ -180,16 +180,16 @@ def test_a_parabola_crosses_where_it_does_and_rising_steps_near_it() -> None:
     positions = [10, 14, 18, 22, 26, 30] * 2
     tallies = [
         sums([10 * 2 * math.exp(0.01 * (x - 20) + 0.001 * (x * x - 400) + noise)])
-        for x, noise in zip(positions, [0.001] * 6 + [-0.001] * 6, strict=True)
+        for x, noise in zip(positions, [0.01] * 6 + [-0.01] * 6, strict=True)
     ]
     crossing = curved_crossing(MEAN, positions, tallies)
     assert crossing is not None
     assert crossing.users == pytest.approx(20.0, abs=0.02)
     assert crossing.slope == pytest.approx(0.05, rel=0.01)
     assert crossing.weight == 120.0
-    # Twelve residuals of 0.001 over 9 degrees; a parabola's height in the middle of six even positions has the
+    # Twelve residuals of 0.01 over 9 degrees; a parabola's height in the middle of six even positions has the
     # variance 0.1973 of one residual (by its own normal equations), and t(9) is 2.262.
-    assert crossing.high - crossing.low == pytest.approx(2 * 2.262 * 0.001155 * math.sqrt(0.1973) / 0.05, abs=0.012)
+    assert crossing.high - crossing.low == pytest.approx(2 * 2.262 * 0.01155 * math.sqrt(0.1973) / 0.05, abs=0.03)
     assert curved_crossing(MEAN, positions[:11], tallies[:11]) is None
     four = [(x, tally) for x, tally in zip(positions, tallies, strict=True) if 10 < x < 30]
     assert curved_crossing(MEAN, *zip(*(four * 2), strict=True)) is not None, "four positions are enough"
