@@ -7,7 +7,6 @@ mod command;
 
 use super::devices::StoreKind;
 use super::draw::AmountLaw;
-use super::meters::Category;
 
 pub use command::{Amount, Command, Route, RouteStage};
 
@@ -271,18 +270,6 @@ impl LockedPath {
         ("getwork", LockedPath::Getwork),
         ("process_creation", LockedPath::ProcessCreation),
     ];
-
-    /// The category of the path's processor time.
-    pub fn category(self) -> Category {
-        match self {
-            LockedPath::PageFault => Category::PageFault,
-            LockedPath::SegmentFault => Category::SegmentFault,
-            LockedPath::BoundFault => Category::BoundFault,
-            LockedPath::DeviceInterrupt => Category::Interrupt,
-            LockedPath::Getwork => Category::Getwork,
-            LockedPath::ProcessCreation => Category::ProcessCreation,
-        }
-    }
 }
 
 /// The payer of the processor time of a device's interrupt.

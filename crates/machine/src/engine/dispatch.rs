@@ -7,9 +7,8 @@
 use super::clockwork::Clockwork;
 use super::errand::ErrandPurpose;
 use super::execution::{Departure, NextStep};
-use super::locks::WaitingPath;
 use super::process::ProcessState;
-use super::processor::{NO_PROCESS, ProcessorActivity};
+use super::processor::{NO_PROCESS, ProcessorActivity, WaitingPath};
 use crate::disciplines::{EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList};
 use crate::meters::{Category, FaultKind};
 

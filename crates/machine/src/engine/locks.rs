@@ -3,20 +3,8 @@
 //! A processor that finds the lock taken loops until its turn comes, in the order of arrival (a loop lock, today a spin lock).
 //! Paths are never interrupted, so when a lock will be free is known as soon as a path is entered.
 
-use super::processor::ProcessorActivity;
 use crate::meters::Category;
 use crate::spec::LockedPath;
-
-/// A path that a processor goes through once it has the lock.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WaitingPath {
-    /// The activity.
-    pub activity: ProcessorActivity,
-    /// Its category.
-    pub category: Category,
-    /// Its processor time.
-    pub length_ns: u64,
-}
 
 /// The locks of a machine.
 #[derive(Clone, Debug)]
@@ -37,7 +25,7 @@ impl SupervisorLocks {
                 names.push(name);
                 names.len() - 1
             });
-            by_category[path.category() as usize] = Some(lock as u16);
+            by_category[category_of(*path) as usize] = Some(lock as u16);
         }
         (!names.is_empty()).then(|| Box::new(SupervisorLocks { by_category, free_at: vec![0; names.len()] }))
     }
@@ -49,5 +37,17 @@ impl SupervisorLocks {
         let taken_at = now.max(*free_at);
         *free_at = taken_at.saturating_add(length_ns);
         taken_at - now
+    }
+}
+
+/// The category of a path's processor time.
+fn category_of(path: LockedPath) -> Category {
+    match path {
+        LockedPath::PageFault => Category::PageFault,
+        LockedPath::SegmentFault => Category::SegmentFault,
+        LockedPath::BoundFault => Category::BoundFault,
+        LockedPath::DeviceInterrupt => Category::Interrupt,
+        LockedPath::Getwork => Category::Getwork,
+        LockedPath::ProcessCreation => Category::ProcessCreation,
     }
 }

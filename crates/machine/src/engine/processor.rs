@@ -1,6 +1,5 @@
 //! A processor: its activity, its process, and its times by category.
 
-use super::locks::WaitingPath;
 use crate::disciplines::ProcessId;
 use crate::meters::Category;
 
@@ -24,6 +23,17 @@ pub enum ProcessorActivity {
     LockWait,
     /// The process's work.
     Work,
+}
+
+/// A path of the supervisor that a processor goes through once it has the path's lock.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitingPath {
+    /// The activity on the path.
+    pub activity: ProcessorActivity,
+    /// The category of the activity.
+    pub category: Category,
+    /// Processor time of the path.
+    pub length_ns: u64,
 }
 
 /// A processor.

@@ -142,9 +142,6 @@ fn locks(supervisor: &KeyedTable<'_>) -> Result<Vec<(LockedPath, String)>, Synta
     let mut locks = Vec::new();
     for (key, path) in LockedPath::ALL {
         if let Some(name) = text(&table, key, "page_fault = \"paging\"")? {
-            if name.value.is_empty() {
-                return Err(SyntaxMistake::new(value_at(&table, key), format!("the lock has no name: write {key} = \"paging\"")));
-            }
             locks.push((path, name.value.to_string()));
         }
     }

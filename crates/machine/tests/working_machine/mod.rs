@@ -151,6 +151,8 @@ prop_compose! {
         let disk = StoreKind::Disk(DiskSpec {
             seek: AmountLaw::Uniform(1e7, 6e7), revolution_ns: 25 * MS, words_per_second: 1e5, units: 3, channels: 2,
         });
+        let locks = if discipline == Discipline::Sharing { Vec::new() } else { locks };
+        let supervisor = Supervisor { locks, ..supervisor };
         let mut made = machine(count, discipline, Command::without_work("none"), Population::Closed(1), AmountLaw::Fixed(1e9));
         made.processors.speed = speed;
         made.stores = vec![
@@ -160,8 +162,6 @@ prop_compose! {
         ];
         let swaps = matches!(residence, Residence::Swapping(_));
         made.processors.count = if swaps { 1 } else { count };
-        let shares = made.processors.discipline == Discipline::Sharing;
-        let supervisor = Supervisor { locks: if shares { Vec::new() } else { locks }, ..supervisor };
         Machine { residence, limit, supervisor, commands: commands(), load: Vec::new(), ..made }
     }
 }
