@@ -76,8 +76,14 @@ fn discipline() -> impl Strategy<Value = Discipline> {
 }
 
 fn processors() -> impl Strategy<Value = ProcessorSpec> {
-    (1u32..65_535, amount(), option::of(amount()), discipline()).prop_map(
-        |(count, speed, instructions_per_second, discipline)| ProcessorSpec { count, speed, instructions_per_second, discipline },
+    (1u32..65_535, amount(), option::of(amount()), discipline(), option::of(0.01f64..100.0)).prop_map(
+        |(count, speed, instructions_per_second, discipline, cpu_when_busy)| ProcessorSpec {
+            count,
+            speed,
+            instructions_per_second,
+            discipline,
+            cpu_when_busy,
+        },
     )
 }
 
@@ -205,10 +211,18 @@ fn command() -> impl Strategy<Value = Command> {
     let waits = option::of((0..STORES, law(false))).prop_map(|wait| wait.into_iter().collect::<Vec<_>>());
     let standing = (0u32..99, -20i32..20, option::of(any::<u8>()), "[a-zé\"' ]{0,3}");
     let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| AmountLaw::Uniform(f64::from(low), f64::from(low + more)));
-    let needs =
-        (law(false), (share(), option::of(amount())), image, vec(law(true), 8), vec(law(false), 2), bytes, (requests, waits));
+    let needs = (
+        (law(false), option::of(0.01f64..100.0)),
+        (share(), option::of(amount())),
+        image,
+        vec(law(true), 8),
+        vec(law(false), 2),
+        bytes,
+        (requests, waits),
+    );
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
-        let (cpu, (common, headway_factor), image_words, numbers, times, network_bytes, (requests, waits)) = needs;
+        let ((cpu, cpu_when_busy), (common, headway_factor), image_words, numbers, times, network_bytes, (requests, waits)) =
+            needs;
         let plain = route.is_none();
         let program = if program.trim().is_empty() { String::new() } else { program };
         let only = |draw: &AmountLaw| if plain { draw.clone() } else { AmountLaw::ZERO };
@@ -216,6 +230,7 @@ fn command() -> impl Strategy<Value = Command> {
             name: String::new(),
             program: if plain { program } else { String::new() },
             cpu: only(&cpu),
+            cpu_when_busy: cpu_when_busy.filter(|_| plain),
             pages: only(&numbers[0]),
             common: if plain { common } else { 0.0 },
             headway_factor: headway_factor.filter(|_| plain),
@@ -282,7 +297,7 @@ pub fn machine() -> impl Strategy<Value = Machine> {
     let parts = (processors(), memory(), vec((store_kind(), any::<bool>()), STORES), supervisor());
     (parts, tariff, share(), vec(command(), COMMANDS), vec(class(), 0..3), ("[a-zé\"'\\\\ ]{0,9}", option::of(fit()))).prop_map(
         |(
-            (processors, (residence, limit), kinds, supervisor),
+            (mut processors, (residence, limit), kinds, supervisor),
             tariff,
             paging_wait_hour,
             mut commands,
@@ -292,6 +307,8 @@ pub fn machine() -> impl Strategy<Value = Machine> {
             let names = ["edit", "a.out", "*"];
             commands.iter_mut().zip(names).for_each(|(command, name)| command.name = name.into());
             load.iter_mut().zip(["day", "night"]).for_each(|(class, name)| class.name = name.into());
+            let has_route = commands.iter().any(|command| command.route.is_some());
+            processors.cpu_when_busy = processors.cpu_when_busy.filter(|_| !has_route);
             let stores = kinds.into_iter().zip(["drum", "disk 2", "io"]);
             Machine {
                 title: format!("t{words}"),

@@ -1,0 +1,252 @@
+"""How the commands' processor time depends on the load, regressed over runs with several numbers of users.
+
+With a load u, the busy share of the processors, a command takes d (1 + b u) of a processor: d of its own, b the same
+for all commands. Each run gives one point: its processor time over that of as many commands at their overall means.
+The points are weighted by their variances, within the run and between runs: R. DerSimonian and N. Laird, Controlled
+Clinical Trials 7 (1986), page 177. A slope that the runs hardly show is drawn towards 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from loadgo.fitting.reading import RunReading
+from loadgo.fitting.system import processor_count
+from loadgo.fitting.uncertainty import Grouping, ResampledValue, resampled_sums
+from loadgo.fitting.values import FittedValue
+from loadgo.notation.laws import Law
+from loadgo.stats.resample import Floats
+from loadgo.stats.student import student_reach
+
+INDEPENDENT_WORK = "a command's processor time is independent of the users"
+"""The assumption of a fit to runs of one number of users."""
+_USUAL_SLOPES = 0.3
+"""Standard deviation of slopes of hosts, as far as they were measured. A slope of the runs counts against it."""
+_SMALL_SLOPE = 0.05
+"""A slope that is surely smaller, and may be 0, is left out."""
+_LEAST_FACTOR, _MOST_FACTOR = 0.05, 20.0
+"""Ends between which a draw of processor time under full load over that without load is held."""
+_FEWEST_DRIFT_DEGREES = 2
+"""With two loads, four runs show how much the speed differs between runs; fewer say next to nothing of it."""
+_DRIFT_SEED = 19860901
+_MANY_DEGREES = 1000
+
+
+@dataclass(frozen=True)
+class RunLoads:
+    """The load of each run, as the fitted machine has it."""
+
+    shares: Floats
+    """Busy share of the processors, by run."""
+    drifts: bool
+    """Whether the processors' speed may differ from run to run, as on hosts."""
+
+
+@dataclass(frozen=True)
+class LoadLaw:
+    """How the processor time of all commands depends on the load."""
+
+    when_busy: ResampledValue | None
+    """Processor time under full load over that without load; None if it does not depend on the load."""
+    loads: Floats
+    """The load of each run."""
+    drift: float
+    """Standard deviation of the logarithm of the processors' speed from run to run; 0 where none is seen."""
+    bounds: tuple[float, float]
+    """The 95 % interval of `when_busy`, whether or not it is left out."""
+
+    noise: tuple[Floats, ...] = ()
+    """Factors for the processor time of each run (columns) in each resample (rows), of each grouping."""
+
+    @property
+    def values(self) -> tuple[FittedValue, ...]:
+        """The values of the machine file: the dependence, and the doubt in the speed."""
+        fitted = []
+        runs = len(self.loads)
+        if self.when_busy is not None:
+            law = Law("fixed", (self.when_busy.value,), timed=False)
+            source = f"processor time under full load over that without load, regressed over {runs} runs"
+            fitted.append(FittedValue("processors.cpu_when_busy", law, source, mean=self.when_busy))
+        if self.drift > 0:
+            source = f"1 by definition; the speed differed between {runs} runs, and may again"
+            law = Law("fixed", (1.0,), timed=False)
+            fitted.append(FittedValue("processors.speed", law, source, deviation=self.drift))
+        return tuple(fitted)
+
+    @property
+    def assumed(self) -> str:
+        """What the machine assumes of the load, in words."""
+        low, high = (f"{100 * (end - 1):+.0f} %".replace("-", "−") for end in self.bounds)
+        if self.when_busy is None:
+            return (
+                "a command's processor time is independent of the load: under full load it would differ by "
+                f"{low} to {high} (95 %), which is left out"
+            )
+        return "a command's processor time changes in proportion to the load, by the same share for all commands"
+
+
+def run_loads(readings: Sequence[RunReading], interrupt_ns: float) -> RunLoads | None:
+    """The load of each run; None where the runs cannot show what depends on it.
+
+    `interrupt_ns` is the busy time of each interaction on a host that no interaction was charged with.
+    """
+    # Where memory differs too, processor time depends on both.
+    limits = {str((reading.conditions.get("limit"), reading.machine.get("memory"))) for reading in readings}
+    is_metered = all(len(reading.rows) and reading.span_s > 0 for reading in readings)
+    if len({reading.users for reading in readings}) < 2 or len(limits) > 1 or not is_metered:
+        return None
+    if readings[0].kind == "machine" and any(reading.total is None for reading in readings):
+        return None
+    return RunLoads(np.array(load_shares(readings, interrupt_ns)), readings[0].kind == "host")
+
+
+def load_shares(readings: Sequence[RunReading], interrupt_ns: float) -> list[float]:
+    """The busy share of the processors in each run, as the fitted machine has it.
+
+    On a host the busy time of users alone counts, since the machine has no other load.
+    """
+    return [min(_load_share(reading, interrupt_ns), 1.0) for reading in readings]
+
+
+def _load_share(reading: RunReading, interrupt_ns: float) -> float:
+    if reading.kind == "machine":
+        return reading.total.busy_share if reading.total else 0.0
+    used_ns = float(reading.rows["cpu"].sum()) + interrupt_ns * len(reading.rows)
+    return used_ns / (1e9 * reading.span_s * processor_count(reading)) if reading.span_s else 0.0
+
+
+def fit_load_law(rows: pl.DataFrame, work_ns: Floats, groupings: Sequence[Grouping], runs: RunLoads) -> LoadLaw:
+    """Regresses the processor time `work_ns` of the interactions on the load of their runs."""
+    table = _WorkTable(rows, work_ns, len(runs.shares))
+    weights, drift = _weights(table, runs)
+    noise = tuple(_drift_noise(len(grouping.weights), len(runs.shares), drift) for grouping in groupings)
+    slopes = []
+    for grouping, factors in zip(groupings, noise, strict=True):
+        totals, expected = table.resampled(grouping)
+        slopes.append(_slopes(totals * factors, expected, weights, runs.shares))
+    slope = float(slopes[0][0])
+    error = max(float(np.std(draws[1:])) if len(draws) > 1 else _USUAL_SLOPES for draws in slopes)
+    trust = _USUAL_SLOPES**2 / (_USUAL_SLOPES**2 + error**2)
+    middle, reach = trust * slope, student_reach(_MANY_DEGREES) * error * trust**0.5
+    bounds = (max(1 + middle - reach, _LEAST_FACTOR), 1 + middle + reach)
+    if max(abs(end - 1) for end in bounds) < _SMALL_SLOPE and bounds[0] <= 1 <= bounds[1]:
+        return LoadLaw(None, runs.shares, drift, bounds)
+    drawn = tuple(np.clip(1 + middle + (draws - slope) * trust**0.5, _LEAST_FACTOR, _MOST_FACTOR) for draws in slopes)
+    return LoadLaw(ResampledValue(float(drawn[0][0]), drawn), runs.shares, drift, bounds, noise)
+
+
+def _drift_noise(draws: int, runs: int, drift: float) -> Floats:
+    """Factors for the processor time of each run, as its speed differs from run to run; 1 in the first row."""
+    logs = np.random.default_rng(_DRIFT_SEED).standard_normal((draws, runs)) * drift
+    logs[0] = 0.0
+    factors: Floats = np.exp(logs)
+    return factors
+
+
+@dataclass(frozen=True)
+class LoadedWork:
+    """The processor time of one command's interactions, and how it depends on the load."""
+
+    rows: pl.DataFrame
+    work_ns: Floats
+    """Of all interactions."""
+    selected: Floats
+    """1 for the interactions of the command, else 0."""
+    law: LoadLaw
+
+    @property
+    def unloaded_ns(self) -> Floats:
+        """The processor times that all interactions would have without load."""
+        if self.law.when_busy is None:
+            return self.work_ns
+        shares = _demand_shares(np.array([self.law.when_busy.value]), self.law.loads)[0]
+        unloaded: Floats = self.work_ns / shares[self.rows["run"].to_numpy()]
+        return unloaded
+
+
+def mean_without_load(work: LoadedWork, groupings: Sequence[Grouping]) -> ResampledValue:
+    """The command's mean processor time without load, with the dependence of each resample."""
+    assert work.law.when_busy is not None, "the law depends on the load"
+    draws = []
+    for grouping, factors, noise in zip(groupings, work.law.when_busy.draws, work.law.noise, strict=True):
+        is_run = [work.selected * (work.rows["run"].to_numpy() == run) for run in range(len(work.law.loads))]
+        totals = np.column_stack([resampled_sums(grouping, work.work_ns * one) for one in is_run]) * noise
+        counts = np.column_stack([resampled_sums(grouping, one) for one in is_run])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            draws.append(totals.sum(axis=1) / (counts * _demand_shares(factors, work.law.loads)).sum(axis=1))
+    return ResampledValue(float(draws[0][0]), tuple(draws))
+
+
+def _demand_shares(factors: Floats, loads: Floats) -> Floats:
+    """The processor time under each load (columns) over that without load, for each factor (rows)."""
+    shares: Floats = 1 + np.outer(factors - 1, loads)
+    return shares
+
+
+class _WorkTable:
+    """The processor time of the interactions by run, beside that of as many commands at their overall means."""
+
+    def __init__(self, rows: pl.DataFrame, work_ns: Floats, runs: int) -> None:
+        means = (
+            rows.select("command")
+            .with_columns(pl.Series("work", work_ns))
+            .with_columns(pl.col("work").mean().over("command").alias("mean"))
+        )
+        self._run = rows["run"].to_numpy()
+        self._work, self._mean, self._runs = work_ns, means["mean"].to_numpy(), runs
+
+    def resampled(self, grouping: Grouping) -> tuple[Floats, Floats]:
+        """Both times of each resample (rows) and run (columns)."""
+        is_run = [(self._run == run).astype(np.float64) for run in range(self._runs)]
+        pairs = [
+            (resampled_sums(grouping, self._work * one), resampled_sums(grouping, self._mean * one)) for one in is_run
+        ]
+        totals, expected = zip(*pairs, strict=True)
+        return np.column_stack(totals), np.column_stack(expected)
+
+    def points(self) -> tuple[Floats, Floats]:
+        """The ratio of the two times of each run, and its variance by chance within the run."""
+        ratios, variances = np.empty(self._runs), np.empty(self._runs)
+        for run in range(self._runs):
+            chosen = self._run == run
+            expected = max(float(self._mean[chosen].sum()), 1.0)
+            ratios[run] = float(self._work[chosen].sum()) / expected
+            variances[run] = float(((self._work - ratios[run] * self._mean)[chosen] ** 2).sum()) / expected**2
+        return ratios, np.maximum(variances, 1e-12)
+
+
+def _weights(table: _WorkTable, runs: RunLoads) -> tuple[Floats, float]:
+    """The weight of each run in the regression, and the standard deviation of the speed between runs."""
+    ratios, variances = table.points()
+    design = np.column_stack([np.ones_like(runs.shares), runs.shares])
+    degrees = len(ratios) - 2
+    if not runs.drifts or degrees < _FEWEST_DRIFT_DEGREES:
+        return 1 / variances, 0.0
+    weights = 1 / variances
+    weighted = design.T * weights
+    residuals = ratios - design @ np.linalg.lstsq(weighted @ design, weighted @ ratios, rcond=None)[0]
+    spread = weights.sum() - np.trace(np.linalg.pinv(weighted @ design) @ (weighted * weights) @ design)
+    between = max((float((weights * residuals**2).sum()) - degrees) / max(float(spread), 1e-12), 0.0)
+    # The deviation is estimated from few runs, so that its draws have to be wider.
+    widened = student_reach(min(degrees, _MANY_DEGREES)) / student_reach(_MANY_DEGREES)
+    return 1 / (variances + between), between**0.5 * widened
+
+
+def _slopes(totals: Floats, expected: Floats, weights: Floats, loads: Floats) -> Floats:
+    """The slope b of each resample, by weighted least squares; that of all units where a resample has one load only."""
+    present = expected > 0
+    ratios = np.divide(totals, expected, out=np.zeros_like(totals), where=present)
+    weight = np.where(present, weights, 0.0)
+    whole = weight.sum(axis=1)
+    middle = (weight * loads).sum(axis=1) / whole
+    level = (weight * ratios).sum(axis=1) / whole
+    away = loads - middle[:, None]
+    spread = (weight * away**2).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rise = (weight * away * ratios).sum(axis=1) / spread
+        slopes: Floats = rise / (level - rise * middle)
+    return np.where(np.isfinite(slopes), slopes, slopes[0] if np.isfinite(slopes[0]) else 0.0)
