@@ -54,13 +54,15 @@ def fit_processor_times(
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
         key = dotted("commands", name, "cpu")
-        if law is None:
+        factor = None if law is None else law.factor_of(name)
+        if law is None or factor is None:
             fitted.append(fit_law_value(key, work_ns, is_command, groupings, "metered"))
         else:
-            fitted.append(_value_without_load(key, LoadedWork(rows, work_ns, is_command, law), groupings))
+            work = LoadedWork(rows, work_ns, is_command, law, factor)
+            fitted.append(_value_without_load(key, work, groupings))
         rare += [as_code(name)] if is_command.sum() < _FEWEST_LAW_INTERACTIONS else []
     few = f"{in_words(rare)}: fewer than {_FEWEST_LAW_INTERACTIONS} interactions, so the uncertainty is large"
-    shared, assumed = (law.values, (law.assumed,)) if law else ((), ())
+    shared, assumed = (law.values, law.assumed) if law else ((), ())
     return FittedValues((*shared, *fitted), (*assumed, *((few,) if rare else ())))
 
 
@@ -88,7 +90,7 @@ def fit_law_value(
 def _value_without_load(key: str, work: LoadedWork, groupings: Sequence[Grouping]) -> FittedValue:
     """The value of `key`: the law of a command's processor time when there is no other load."""
     value = fit_law_value(key, work.unloaded_ns, work.selected, groupings, "metered")
-    if value.mean is None or work.law.when_busy is None:
+    if value.mean is None:
         return value
     mean = mean_without_load(work, groupings)
     return replace(value, law=scaled(value.law, mean.value / value.law.mean), mean=mean)

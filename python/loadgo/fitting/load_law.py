@@ -1,14 +1,15 @@
 """How the commands' processor time depends on the load, regressed over runs with several numbers of users.
 
 With a load u, the busy share of the processors, a command takes d (1 + b u) of a processor: d of its own, b the same
-for all commands. Each run gives one point: its processor time over that of as many commands at their overall means.
-The points are weighted by their variances, within the run and between runs: R. DerSimonian and N. Laird, Controlled
-Clinical Trials 7 (1986), page 177. A slope that the runs hardly show is drawn towards 0.
+for all commands that do not certainly differ. Each run gives one point: its processor time over that of as many
+commands at their overall means. The points are weighted by their variances, within the run and between runs: R.
+DerSimonian and N. Laird, Controlled Clinical Trials 7 (1986), page 177. A slope that the runs hardly show is drawn
+towards 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from loadgo.fitting.reading import RunReading
 from loadgo.fitting.system import processor_count
 from loadgo.fitting.uncertainty import Grouping, ResampledValue, resampled_sums
 from loadgo.fitting.values import FittedValue
+from loadgo.notation.figures import as_code, in_words
+from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 from loadgo.stats.resample import Floats
 from loadgo.stats.student import student_reach
@@ -32,6 +35,9 @@ _LEAST_FACTOR, _MOST_FACTOR = 0.05, 20.0
 """Ends between which a draw of processor time under full load over that without load is held."""
 _FEWEST_DRIFT_DEGREES = 2
 """With two loads, four runs show how much the speed differs between runs; fewer say next to nothing of it."""
+_FEWEST_OWN_INTERACTIONS = 20
+_OWN_STANDARD_ERRORS = 3.0
+"""A command has a dependence of its own if it has so many interactions in each run, and differs by so many errors."""
 _DRIFT_SEED = 19860901
 _MANY_DEGREES = 1000
 
@@ -47,46 +53,77 @@ class RunLoads:
 
 
 @dataclass(frozen=True)
-class LoadLaw:
-    """How the processor time of all commands depends on the load."""
+class LoadFactor:
+    """Processor time under full load over that without load, of one command or of all."""
 
-    when_busy: ResampledValue | None
-    """Processor time under full load over that without load; None if it does not depend on the load."""
+    resampled: ResampledValue
+    low: float
+    high: float
+    """The ends of its 95 % interval."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the factor is surely near 1, and may be 1."""
+        return self.low <= 1 <= self.high and max(1 - self.low, self.high - 1) < _SMALL_SLOPE
+
+    @property
+    def interval_in_words(self) -> str:
+        """How much more or less processor time a command takes under full load."""
+        return " to ".join(f"{100 * (end - 1):+.0f} %".replace("-", "−") for end in (self.low, self.high))
+
+
+@dataclass(frozen=True)
+class LoadLaw:
+    """How the processor time of the commands depends on the load."""
+
     loads: Floats
     """The load of each run."""
+    shared: LoadFactor
+    """The factor of all commands without an own one."""
+    own: Mapping[str, LoadFactor]
+    """The factors of commands that certainly differ from the others."""
     drift: float
     """Standard deviation of the logarithm of the processors' speed from run to run; 0 where none is seen."""
-    bounds: tuple[float, float]
-    """The 95 % interval of `when_busy`, whether or not it is left out."""
-
-    noise: tuple[Floats, ...] = ()
+    noise: tuple[Floats, ...]
     """Factors for the processor time of each run (columns) in each resample (rows), of each grouping."""
+
+    def factor_of(self, command: str) -> ResampledValue | None:
+        """The factor of a command; None if its processor time does not depend on the load."""
+        if command in self.own:
+            return self.own[command].resampled
+        return None if self.shared.is_small else self.shared.resampled
 
     @property
     def values(self) -> tuple[FittedValue, ...]:
-        """The values of the machine file: the dependence, and the doubt in the speed."""
-        fitted = []
-        runs = len(self.loads)
-        if self.when_busy is not None:
-            law = Law("fixed", (self.when_busy.value,), timed=False)
-            source = f"processor time under full load over that without load, regressed over {runs} runs"
-            fitted.append(FittedValue("processors.cpu_when_busy", law, source, mean=self.when_busy))
+        """The values of the machine file: the factors, and the doubt in the speed."""
+        factors = {} if self.shared.is_small else {"processors": self.shared}
+        factors |= {dotted("commands", name): factor for name, factor in self.own.items()}
+        source = f"processor time under full load over that without load, regressed over {len(self.loads)} runs"
+        fitted = [
+            FittedValue(f"{table}.cpu_when_busy", _plain(factor.resampled.value), source, mean=factor.resampled)
+            for table, factor in factors.items()
+        ]
         if self.drift > 0:
-            source = f"1 by definition; the speed differed between {runs} runs, and may again"
-            law = Law("fixed", (1.0,), timed=False)
-            fitted.append(FittedValue("processors.speed", law, source, deviation=self.drift))
+            source = f"1 by definition; the speed differed between {len(self.loads)} runs, and may again"
+            fitted.append(FittedValue("processors.speed", _plain(1.0), source, deviation=self.drift))
         return tuple(fitted)
 
     @property
-    def assumed(self) -> str:
+    def assumed(self) -> tuple[str, ...]:
         """What the machine assumes of the load, in words."""
-        low, high = (f"{100 * (end - 1):+.0f} %".replace("-", "−") for end in self.bounds)
-        if self.when_busy is None:
-            return (
-                "a command's processor time is independent of the load: under full load it would differ by "
-                f"{low} to {high} (95 %), which is left out"
-            )
-        return "a command's processor time changes in proportion to the load, by the same share for all commands"
+        own = f"; {in_words([as_code(name) for name in self.own])} by a share of their own" if self.own else ""
+        if not self.shared.is_small:
+            shared = "the same share for all commands" if not self.own else "the same share for all other commands"
+            return (f"a command's processor time changes in proportion to the load, by {shared}{own}",)
+        which = "the other commands' processor time" if self.own else "a command's processor time"
+        return (
+            f"{which} is independent of the load: under full load it would differ by {self.shared.interval_in_words} "
+            f"(95 %), which is left out{own}",
+        )
+
+
+def _plain(value: float) -> Law:
+    return Law("fixed", (value,), timed=False)
 
 
 def run_loads(readings: Sequence[RunReading], interrupt_ns: float) -> RunLoads | None:
@@ -124,19 +161,47 @@ def fit_load_law(rows: pl.DataFrame, work_ns: Floats, groupings: Sequence[Groupi
     table = _WorkTable(rows, work_ns, len(runs.shares))
     weights, drift = _weights(table, runs)
     noise = tuple(_drift_noise(len(grouping.weights), len(runs.shares), drift) for grouping in groupings)
-    slopes = []
-    for grouping, factors in zip(groupings, noise, strict=True):
-        totals, expected = table.resampled(grouping)
-        slopes.append(_slopes(totals * factors, expected, weights, runs.shares))
+    sums = _CommandSums(table, groupings, noise)
+
+    def slopes_of(names: Sequence[str]) -> list[Floats]:
+        return [_slopes(totals, expected, weights, runs.shares) for totals, expected in sums.of(names)]
+
+    rest = list(table.names)
+    own: dict[str, LoadFactor] = {}
+    while len(rest) > 1:
+        scores = {
+            name: _difference(slopes_of([name]), slopes_of([other for other in rest if other != name]))
+            for name in rest
+            if table.fewest(name) >= _FEWEST_OWN_INTERACTIONS
+        }
+        farthest = max(scores, key=lambda name: scores[name], default="")
+        if scores.get(farthest, 0.0) < _OWN_STANDARD_ERRORS:
+            break
+        own[farthest] = _load_factor(slopes_of([farthest]))
+        rest.remove(farthest)
+    shared = _load_factor(slopes_of(rest))
+    # The doubt of a mean over the runs is in their draws only where the processor time depends on the load.
+    speed = drift if not shared.is_small else drift * (1 + 1 / len(runs.shares)) ** 0.5
+    return LoadLaw(runs.shares, shared, own, speed, noise)
+
+
+def _difference(alone: Sequence[Floats], others: Sequence[Floats]) -> float:
+    """The difference of two slopes in its standard errors; 0 for a small one. The speed of a run is common to both."""
+    differences = [first - second for first, second in zip(alone, others, strict=True)]
+    error = max((float(np.std(draws[1:])) for draws in differences if len(draws) > 1), default=np.inf)
+    size = abs(float(differences[0][0]))
+    return size / error if size > _SMALL_SLOPE and error > 0 else 0.0
+
+
+def _load_factor(slopes: Sequence[Floats]) -> LoadFactor:
+    """The factor with these slopes in the resamples of each grouping, drawn towards 1 by what is usual."""
     slope = float(slopes[0][0])
-    error = max(float(np.std(draws[1:])) if len(draws) > 1 else _USUAL_SLOPES for draws in slopes)
+    error = max((float(np.std(draws[1:])) for draws in slopes if len(draws) > 1), default=_USUAL_SLOPES)
     trust = _USUAL_SLOPES**2 / (_USUAL_SLOPES**2 + error**2)
     middle, reach = trust * slope, student_reach(_MANY_DEGREES) * error * trust**0.5
-    bounds = (max(1 + middle - reach, _LEAST_FACTOR), 1 + middle + reach)
-    if max(abs(end - 1) for end in bounds) < _SMALL_SLOPE and bounds[0] <= 1 <= bounds[1]:
-        return LoadLaw(None, runs.shares, drift, bounds)
     drawn = tuple(np.clip(1 + middle + (draws - slope) * trust**0.5, _LEAST_FACTOR, _MOST_FACTOR) for draws in slopes)
-    return LoadLaw(ResampledValue(float(drawn[0][0]), drawn), runs.shares, drift, bounds, noise)
+    value = ResampledValue(float(drawn[0][0]), drawn)
+    return LoadFactor(value, max(1 + middle - reach, _LEAST_FACTOR), min(1 + middle + reach, _MOST_FACTOR))
 
 
 def _drift_noise(draws: int, runs: int, drift: float) -> Floats:
@@ -157,22 +222,20 @@ class LoadedWork:
     selected: Floats
     """1 for the interactions of the command, else 0."""
     law: LoadLaw
+    factor: ResampledValue
 
     @property
     def unloaded_ns(self) -> Floats:
-        """The processor times that all interactions would have without load."""
-        if self.law.when_busy is None:
-            return self.work_ns
-        shares = _demand_shares(np.array([self.law.when_busy.value]), self.law.loads)[0]
+        """The processor times that all interactions would have without load, if they were of the command."""
+        shares = _demand_shares(np.array([self.factor.value]), self.law.loads)[0]
         unloaded: Floats = self.work_ns / shares[self.rows["run"].to_numpy()]
         return unloaded
 
 
 def mean_without_load(work: LoadedWork, groupings: Sequence[Grouping]) -> ResampledValue:
     """The command's mean processor time without load, with the dependence of each resample."""
-    assert work.law.when_busy is not None, "the law depends on the load"
     draws = []
-    for grouping, factors, noise in zip(groupings, work.law.when_busy.draws, work.law.noise, strict=True):
+    for grouping, factors, noise in zip(groupings, work.factor.draws, work.law.noise, strict=True):
         is_run = [work.selected * (work.rows["run"].to_numpy() == run) for run in range(len(work.law.loads))]
         totals = np.column_stack([resampled_sums(grouping, work.work_ns * one) for one in is_run]) * noise
         counts = np.column_stack([resampled_sums(grouping, one) for one in is_run])
@@ -188,24 +251,24 @@ def _demand_shares(factors: Floats, loads: Floats) -> Floats:
 
 
 class _WorkTable:
-    """The processor time of the interactions by run, beside that of as many commands at their overall means."""
+    """The processor time of interactions by run, beside that of as many commands at their overall means."""
 
     def __init__(self, rows: pl.DataFrame, work_ns: Floats, runs: int) -> None:
-        means = (
-            rows.select("command")
-            .with_columns(pl.Series("work", work_ns))
-            .with_columns(pl.col("work").mean().over("command").alias("mean"))
-        )
-        self._run = rows["run"].to_numpy()
-        self._work, self._mean, self._runs = work_ns, means["mean"].to_numpy(), runs
+        of_command = pl.col("work").mean().over("command")
+        means = rows.select("command").with_columns(pl.Series("work", work_ns)).select(of_command).to_series()
+        self.names = [str(name) for name in rows["command"].unique().sort()]
+        self._command, self._run = rows["command"].to_numpy(), rows["run"].to_numpy()
+        self._work, self._mean, self._runs = work_ns, means.to_numpy(), runs
 
-    def resampled(self, grouping: Grouping) -> tuple[Floats, Floats]:
-        """Both times of each resample (rows) and run (columns)."""
-        is_run = [(self._run == run).astype(np.float64) for run in range(self._runs)]
-        pairs = [
-            (resampled_sums(grouping, self._work * one), resampled_sums(grouping, self._mean * one)) for one in is_run
-        ]
-        totals, expected = zip(*pairs, strict=True)
+    def fewest(self, name: str) -> int:
+        """The smallest number of interactions of a command in a run."""
+        return int(np.bincount(self._run[self._command == name], minlength=self._runs).min())
+
+    def resampled(self, grouping: Grouping, name: str) -> tuple[Floats, Floats]:
+        """Both times of a command, by resample (rows) and run (columns)."""
+        parts = [((self._command == name) & (self._run == run)).astype(np.float64) for run in range(self._runs)]
+        totals = [resampled_sums(grouping, self._work * part) for part in parts]
+        expected = [resampled_sums(grouping, self._mean * part) for part in parts]
         return np.column_stack(totals), np.column_stack(expected)
 
     def points(self) -> tuple[Floats, Floats]:
@@ -217,6 +280,22 @@ class _WorkTable:
             ratios[run] = float(self._work[chosen].sum()) / expected
             variances[run] = float(((self._work - ratios[run] * self._mean)[chosen] ** 2).sum()) / expected**2
         return ratios, np.maximum(variances, 1e-12)
+
+
+class _CommandSums:
+    """Both times of each command, resampled once, with the speed of each run as it may differ."""
+
+    def __init__(self, table: _WorkTable, groupings: Sequence[Grouping], noise: Sequence[Floats]) -> None:
+        self._noise = noise
+        self._sums = {name: [table.resampled(grouping, name) for grouping in groupings] for name in table.names}
+
+    def of(self, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
+        """Both times of some commands together, for each grouping."""
+        by_grouping = zip(*(self._sums[name] for name in names), strict=True)
+        return [
+            (np.sum([totals for totals, _ in pairs], axis=0) * noise, np.sum([below for _, below in pairs], axis=0))
+            for pairs, noise in zip(by_grouping, self._noise, strict=True)
+        ]
 
 
 def _weights(table: _WorkTable, runs: RunLoads) -> tuple[Floats, float]:
@@ -239,14 +318,13 @@ def _weights(table: _WorkTable, runs: RunLoads) -> tuple[Floats, float]:
 def _slopes(totals: Floats, expected: Floats, weights: Floats, loads: Floats) -> Floats:
     """The slope b of each resample, by weighted least squares; that of all units where a resample has one load only."""
     present = expected > 0
-    ratios = np.divide(totals, expected, out=np.zeros_like(totals), where=present)
-    weight = np.where(present, weights, 0.0)
-    whole = weight.sum(axis=1)
-    middle = (weight * loads).sum(axis=1) / whole
-    level = (weight * ratios).sum(axis=1) / whole
-    away = loads - middle[:, None]
-    spread = (weight * away**2).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rise = (weight * away * ratios).sum(axis=1) / spread
+        ratios = np.where(present, totals / expected, 0.0)
+        weight = np.where(present, weights, 0.0)
+        whole = weight.sum(axis=1)
+        middle = (weight * loads).sum(axis=1) / whole
+        level = (weight * ratios).sum(axis=1) / whole
+        away = loads - middle[:, None]
+        rise = (weight * away * ratios).sum(axis=1) / (weight * away**2).sum(axis=1)
         slopes: Floats = rise / (level - rise * middle)
     return np.where(np.isfinite(slopes), slopes, slopes[0] if np.isfinite(slopes[0]) else 0.0)

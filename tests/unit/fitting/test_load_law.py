@@ -13,7 +13,10 @@ from loadgo.fitting.design import best_second_load
 from loadgo.fitting.fit import Fit, fit
 from loadgo.fitting.load_law import LoadLaw, RunLoads, fit_load_law
 from loadgo.fitting.uncertainty import resample_groupings
+from loadgo.prediction.figures import figures_of
 from loadgo.records.machine_file import parsed_machine
+from loadgo.records.prediction import ALL_COMMANDS
+from loadgo.records.tables import tables
 
 SCRIPT = """\
 name  = "three commands"
@@ -30,9 +33,9 @@ count         = 2
 discipline    = "linux"
 cpu_when_busy = 0.7
 [commands.edit]
-cpu = "exponential(30ms)"
+cpu = "lognormal(30ms, 8ms)"
 [commands.compile]
-cpu = "lognormal(90ms, 40ms)"
+cpu = "lognormal(90ms, 15ms)"
 [commands.ls]
 cpu = "10ms"
 """
@@ -86,20 +89,15 @@ def test_the_law_of_a_known_machine_is_found_within_its_interval(fitted: Fit) ->
 def test_two_small_loads_predict_a_large_one(laboratory: Laboratory, fitted: Fit) -> None:
     assert fitted.path is not None
     for users in (20, 40):
-        true = laboratory.run(laboratory.truth, users, seed=5).summary
-        told = laboratory.run(fitted.path, users, seed=6).summary
-        pairs = {
-            "mean": (told.response.mean_ns, true.response.mean_ns),
-            "throughput": (told.throughput, true.throughput),
-        }
-        for name, (predicted, shown) in pairs.items():
-            assert predicted is not None
-            assert shown is not None
-            assert predicted == pytest.approx(shown, rel=0.1), f"{name} with {users} users"
+        true = figures_of(tables(laboratory.run(laboratory.truth, users, seed=5)), "steady")
+        told = figures_of(tables(laboratory.run(fitted.path, users, seed=6)), "steady")
+        for measure in ("response", "p90 response", "cpu", "throughput"):
+            shown = true[ALL_COMMANDS, measure]
+            assert told[ALL_COMMANDS, measure] == pytest.approx(shown, rel=0.1), f"{measure} with {users} users"
 
 
 def test_one_load_leaves_the_law_out(laboratory: Laboratory) -> None:
-    one = fit(laboratory.run(laboratory.truth, 15).folder)
+    one = fit(laboratory.run(laboratory.truth, 15, seed=3).folder)
     assert "cpu_when_busy" not in one.text
 
 
@@ -136,23 +134,36 @@ def law_of(speeds: list[float], shares: list[float], slope: float, *, drifts: bo
     return fit_load_law(rows, work, resample_groupings(rows), RunLoads(np.array(shares), drifts))
 
 
+def width(law: LoadLaw) -> float:
+    """The width of the interval of the dependence."""
+    return law.shared.high - law.shared.low
+
+
 def test_runs_of_one_load_that_differ_give_the_doubt_in_the_speed() -> None:
     steady = law_of([1.0] * 6, [0.05, 0.4] * 3, -0.3)
     drifting = law_of([1.1, 0.9, 1.0, 1.08, 0.92, 1.0], [0.05, 0.4] * 3, -0.3)
     assert steady.drift < 0.02
     assert drifting.drift > 0.06
     assert "processors.speed" in [value.key for value in drifting.values]
-    assert drifting.bounds[1] - drifting.bounds[0] > 2 * (steady.bounds[1] - steady.bounds[0])
+    assert width(drifting) > 2 * width(steady)
     assert law_of([1.1, 0.9, 1.0, 1.08, 0.92, 1.0], [0.05, 0.4] * 3, -0.3, drifts=False).drift == 0
 
 
 def test_a_slope_that_the_runs_hardly_show_is_drawn_towards_none() -> None:
     near, far = law_of([1.0, 1.03], [0.01, 0.02], 0.0), law_of([1.0, 1.0], [0.05, 0.6], -0.3)
-    assert near.when_busy is not None
-    assert far.when_busy is not None
-    assert abs(near.when_busy.value - 1) < 0.3
-    assert near.bounds[0] < 1 < near.bounds[1]
-    assert far.when_busy.value == pytest.approx(0.7, abs=0.07)
+    assert abs(near.shared.resampled.value - 1) < 0.3
+    assert near.shared.low < 1 < near.shared.high
+    assert far.shared.resampled.value == pytest.approx(0.7, abs=0.07)
+
+
+def test_a_command_that_certainly_differs_has_a_dependence_of_its_own() -> None:
+    rows, work = interactions([1.0, 1.2, 0.9, 1.0], [0.05, 0.5, 0.05, 0.5], 0.0)
+    other, other_work = interactions([1.0, 1.2, 0.9, 1.0], [0.05, 0.5, 0.05, 0.5], -0.5)
+    both = pl.concat([rows, other.with_columns(pl.lit("print").alias("command"))])
+    shares = RunLoads(np.array([0.05, 0.5, 0.05, 0.5]), drifts=True)
+    law = fit_load_law(both, np.concatenate([work, other_work]), resample_groupings(both), shares)
+    assert len(law.own) == 1
+    assert any(value.key.startswith("commands.") for value in law.values)
 
 
 def test_the_further_load_that_tells_most_is_at_the_end_of_what_can_be_run() -> None:
