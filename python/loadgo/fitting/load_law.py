@@ -36,7 +36,7 @@ _LEAST_FACTOR, _MOST_FACTOR = 0.05, 20.0
 _FEWEST_DRIFT_DEGREES = 2
 """With two loads, four runs show how much the speed differs between runs; fewer say next to nothing of it."""
 _FEWEST_OWN_INTERACTIONS = 20
-_OWN_STANDARD_ERRORS = 3.0
+_OWN_STANDARD_ERRORS = 4.0
 """A command has a dependence of its own if it has so many interactions in each run, and differs by so many errors."""
 _DRIFT_SEED = 19860901
 _MANY_DEGREES = 1000
