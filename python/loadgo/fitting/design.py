@@ -1,8 +1,8 @@
-"""Which further runs tell most of how processor time depends on the load: an optimal design, in a sentence.
+"""Further runs that tell most of how processor time depends on the load: an optimal design, in a sentence.
 
-The processor time at a load t is extrapolated on a line through two loads. Its variance with n and m users is
-proportional to ((t - m)² / n + (t - n)² / m) / (m - n)², since a run has as many interactions as users (c-optimal:
-F. Pukelsheim, Optimal Design of Experiments, 1993). So the two loads are the ends of what can be measured.
+The processor time at a load t is extrapolated on a line through two loads, of n and m users. A run has interactions in
+proportion to its users, so the variance is that of ((t - m)² / n + (t - n)² / m) / (m - n)². The best loads are the
+ends of what can be measured (c-optimal: F. Pukelsheim, Optimal Design of Experiments, 1993).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ PREDICTED_TIMES = 4
 """The number of users that a fit offers to predict, over that of its first run."""
 _AFFORDED_TIMES = 2
 """The largest number of users that a further run is proposed with, over that of the runs."""
-_MOST_LOAD = 0.8
+_MOST_LOAD_SHARE = 0.8
 """Largest load of a proposed run. Near a full load, throughput tells little of what another user needs."""
-_LEAST_PREDICTED_LOAD = 0.1
+_LEAST_PREDICTED_LOAD_SHARE = 0.1
 """At smaller loads a dependence would change the processor time by less than other errors."""
 _WIDE_FACTOR = 1.25
 """An interval of the dependence whose ends differ by more needs more runs."""
@@ -39,9 +39,9 @@ def further_runs(readings: Sequence[RunReading], loads: Sequence[float], values:
     load_per_user = max(load / reading.users for load, reading in zip(loads, readings, strict=True))
     if len(users) > 1:
         return _more_of_both(readings, users, values)
-    if load_per_user * users[0] * PREDICTED_TIMES < _LEAST_PREDICTED_LOAD:
+    if load_per_user * users[0] * PREDICTED_TIMES < _LEAST_PREDICTED_LOAD_SHARE:
         return ""
-    other = best_second_load(users[0], most=int(min(_AFFORDED_TIMES * users[0], _MOST_LOAD / load_per_user)))
+    other = best_second_load(users[0], most=int(min(_AFFORDED_TIMES * users[0], _MOST_LOAD_SHARE / load_per_user)))
     if other is None:
         return ""
     return (

@@ -1,9 +1,9 @@
 """How the commands' processor time depends on the load, regressed over runs with several numbers of users.
 
-With a load u, the busy share of the processors, a command takes d (1 + b u) of a processor: d of its own, b the same
-for all commands that do not certainly differ. Each run gives one point: its processor time over that of as many
-commands at their overall means. The points are weighted by their variances, within the run and between runs: R.
-DerSimonian and N. Laird, Controlled Clinical Trials 7 (1986), page 177. A slope that the runs hardly show is drawn
+With a load u, the busy share of the processors, a command takes d (1 + b u) of a processor. The time d is its own; the
+slope b is that of all commands that do not certainly differ. Each run gives one point: its processor time over that of
+as many commands at their overall means. The points are weighted by their variances, within the run and between runs:
+R. DerSimonian and N. Laird, Controlled Clinical Trials 7 (1986), page 177. A slope that the runs hardly show is drawn
 towards 0.
 """
 
@@ -29,7 +29,7 @@ INDEPENDENT_WORK = "a command's processor time is independent of the users"
 """The assumption of a fit to runs of one number of users."""
 _USUAL_SLOPES = 0.3
 """Standard deviation of slopes of hosts, as far as they were measured. A slope of the runs counts against it."""
-_SMALL_SLOPE = 0.05
+_SMALL_SLOPE_SHARE = 0.05
 """A slope that is surely smaller, and may be 0, is left out."""
 _LEAST_FACTOR, _MOST_FACTOR = 0.05, 20.0
 """Ends between which a draw of processor time under full load over that without load is held."""
@@ -40,6 +40,10 @@ _OWN_STANDARD_ERRORS = 4.0
 """A command has a dependence of its own if it has so many interactions in each run, and differs by so many errors."""
 _DRIFT_SEED = 19860901
 _MANY_DEGREES = 1000
+
+
+_Times = tuple[Floats, Floats]
+"""Processor time, and that of as many commands at their overall means, by resample (rows) and run (columns)."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class LoadFactor:
     @property
     def is_small(self) -> bool:
         """Whether the factor is surely near 1, and may be 1."""
-        return self.low <= 1 <= self.high and max(1 - self.low, self.high - 1) < _SMALL_SLOPE
+        return self.low <= 1 <= self.high and max(1 - self.low, self.high - 1) < _SMALL_SLOPE_SHARE
 
     @property
     def interval_in_words(self) -> str:
@@ -110,7 +114,7 @@ class LoadLaw:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What the machine assumes of the load, in words."""
+        """The assumptions of the machine about the load, in words."""
         own = f"; {in_words([as_code(name) for name in self.own])} by a share of their own" if self.own else ""
         if not self.shared.is_small:
             shared = "the same share for all commands" if not self.own else "the same share for all other commands"
@@ -166,31 +170,37 @@ def fit_load_law(rows: pl.DataFrame, work_ns: Floats, groupings: Sequence[Groupi
     def slopes_of(names: Sequence[str]) -> list[Floats]:
         return [_slopes(totals, expected, weights, runs.shares) for totals, expected in sums.of(names)]
 
-    rest = list(table.names)
-    own: dict[str, LoadFactor] = {}
-    while len(rest) > 1:
+    commands = list(table.names)
+    own_factors: dict[str, LoadFactor] = {}
+    while len(commands) > 1:
         scores = {
-            name: _difference(slopes_of([name]), slopes_of([other for other in rest if other != name]))
-            for name in rest
+            name: _difference(
+                sums.of([name]), sums.of([each for each in commands if each != name]), weights, runs.shares
+            )
+            for name in commands
             if table.fewest(name) >= _FEWEST_OWN_INTERACTIONS
         }
         farthest = max(scores, key=lambda name: scores[name], default="")
         if scores.get(farthest, 0.0) < _OWN_STANDARD_ERRORS:
             break
-        own[farthest] = _load_factor(slopes_of([farthest]))
-        rest.remove(farthest)
-    shared = _load_factor(slopes_of(rest))
+        own_factors[farthest] = _load_factor(slopes_of([farthest]))
+        commands.remove(farthest)
+    shared = _load_factor(slopes_of(commands))
     # The doubt of a mean over the runs is in their draws only where the processor time depends on the load.
     speed = drift if not shared.is_small else drift * (1 + 1 / len(runs.shares)) ** 0.5
-    return LoadLaw(runs.shares, shared, own, speed, noise)
+    return LoadLaw(runs.shares, shared, own_factors, speed, noise)
 
 
-def _difference(alone: Sequence[Floats], others: Sequence[Floats]) -> float:
-    """The difference of two slopes in its standard errors; 0 for a small one. The speed of a run is common to both."""
-    differences = [first - second for first, second in zip(alone, others, strict=True)]
-    error = max((float(np.std(draws[1:])) for draws in differences if len(draws) > 1), default=np.inf)
-    size = abs(float(differences[0][0]))
-    return size / error if size > _SMALL_SLOPE and error > 0 else 0.0
+def _difference(alone: Sequence[_Times], others: Sequence[_Times], weights: Floats, loads: Floats) -> float:
+    """The difference of two slopes in its standard errors; 0 for a small one.
+
+    It is the slope of one time over the other, in which the speed of a run cancels out.
+    """
+    pairs = zip(alone, others, strict=True)
+    slopes = [_slopes(total * below, expected * above, weights, loads) for (total, expected), (above, below) in pairs]
+    error = max((float(np.std(draws[1:])) for draws in slopes if len(draws) > 1), default=np.inf)
+    size = abs(float(slopes[0][0]))
+    return size / error if size > _SMALL_SLOPE_SHARE and error > 0 else 0.0
 
 
 def _load_factor(slopes: Sequence[Floats]) -> LoadFactor:
@@ -218,7 +228,7 @@ class LoadedWork:
 
     rows: pl.DataFrame
     work_ns: Floats
-    """Of all interactions."""
+    """Processor times of all interactions."""
     selected: Floats
     """1 for the interactions of the command, else 0."""
     law: LoadLaw
@@ -264,7 +274,7 @@ class _WorkTable:
         """The smallest number of interactions of a command in a run."""
         return int(np.bincount(self._run[self._command == name], minlength=self._runs).min())
 
-    def resampled(self, grouping: Grouping, name: str) -> tuple[Floats, Floats]:
+    def resampled(self, grouping: Grouping, name: str) -> _Times:
         """Both times of a command, by resample (rows) and run (columns)."""
         parts = [((self._command == name) & (self._run == run)).astype(np.float64) for run in range(self._runs)]
         totals = [resampled_sums(grouping, self._work * part) for part in parts]
@@ -289,7 +299,7 @@ class _CommandSums:
         self._noise = noise
         self._sums = {name: [table.resampled(grouping, name) for grouping in groupings] for name in table.names}
 
-    def of(self, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
+    def of(self, names: Sequence[str]) -> list[_Times]:
         """Both times of some commands together, for each grouping."""
         by_grouping = zip(*(self._sums[name] for name in names), strict=True)
         return [

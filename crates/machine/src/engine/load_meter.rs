@@ -1,7 +1,7 @@
 //! The recent load of the processors: the share of them that was busy, as a mean that forgets exponentially.
 //!
-//! The demand of a command may depend on it (`cpu_when_busy`). It is brought up to date when a command begins, and on no other
-//! occasion, so that a machine without such a demand has no work with it. The weight of a nanosecond falls by e in [`MEMORY_NS`].
+//! The demand of a command may depend on it (`cpu_when_busy`). It is brought up to date only when a command begins, so that a
+//! machine without such a demand has no work with it. The weight of a nanosecond falls by e in [`MEMORY_NS`].
 
 use super::processor::Processor;
 use crate::meters::Category;
