@@ -16,7 +16,7 @@ from loadgo.fitting.values import FittedValues
 from loadgo.notation.figures import people
 
 PREDICTED_TIMES = 4
-"""The number of users that a fit offers to predict, over that of its first run."""
+"""The number of users that a fit offers to predict, over the most of its runs."""
 _AFFORDED_TIMES = 2
 """The largest number of users that a further run is proposed with, over that of the runs."""
 _MOST_LOAD_SHARE = 0.8

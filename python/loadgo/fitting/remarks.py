@@ -62,11 +62,11 @@ def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad
 
 
 def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str:
-    """A command that predicts four times as many users, or twice the arrivals, with the think time of the first run."""
+    """A command that predicts four times the most users, or twice the arrivals, with the think time of the first run."""
     load, script = readings[0].conditions["load"], readings[0].conditions.get("script", "SCRIPT")
     think = f" --think {shlex.quote(str(load['think']))}" if "think" in load else ""
     machine = shlex.quote(str(path)) if path is not None else "machine.toml"
-    load_options = f"--users {PREDICTED_TIMES * readings[0].users}"
+    load_options = f"--users {PREDICTED_TIMES * max(reading.users for reading in readings)}"
     if is_open(readings[0]):
         load_options = f"--arrivals {number(2 * float(load.get('arrivals_per_second', 1)))} --for 1h"
     return f"loadgo run {shlex.quote(str(script))} --on {machine} {load_options}{think}"

@@ -84,6 +84,7 @@ def test_the_law_of_a_known_machine_is_found_within_its_interval(fitted: Fit) ->
     machine = tomllib.loads(fitted.text)
     assert machine["processors"]["cpu_when_busy"] == pytest.approx(float(parameter.value))
     assert not fitted.warnings
+    assert "--users 60 " in fitted.hint
 
 
 def test_two_small_loads_predict_a_large_one(laboratory: Laboratory, fitted: Fit) -> None:
