@@ -222,7 +222,7 @@ def _inside(predicted: loadgo.Run, comparison: Comparison) -> dict[str, bool]:
     judged = {figure.measure: figure for figure in comparison.judged}
     intervals = predicted.summary.prediction.figures["steady"]
     return {
-        figure.measure: figure.interval.holds(judged[figure.measure].after)
+        figure.measure: figure.interval.holds(judged[figure.measure].after or 0.0)
         for figure in intervals
         if figure.command == ALL_COMMANDS and figure.measure in FIGURES
     }

@@ -62,7 +62,7 @@ def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad
 
 
 def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str:
-    """A command that predicts four times the most users, or twice the arrivals, with the think time of the first run."""
+    """A command that predicts four times the most users, or twice the arrivals, with the first run's think time."""
     load, script = readings[0].conditions["load"], readings[0].conditions.get("script", "SCRIPT")
     think = f" --think {shlex.quote(str(load['think']))}" if "think" in load else ""
     machine = shlex.quote(str(path)) if path is not None else "machine.toml"

@@ -1,7 +1,7 @@
 """Processor time that depends on the load: fitted to two loads of a known machine, it predicts other loads."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import loadgo
@@ -9,10 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.errors import LoadgoError
-from loadgo.fitting.design import best_second_load
+from loadgo.fitting.design import best_second_load, further_runs
 from loadgo.fitting.fit import Fit, fit
 from loadgo.fitting.load_law import LoadLaw, RunLoads, fit_load_law
+from loadgo.fitting.reading import read_runs
 from loadgo.fitting.uncertainty import resample_groupings
+from loadgo.fitting.values import FittedValues
+from loadgo.prediction.draws import uncertain_parameters
 from loadgo.prediction.figures import figures_of
 from loadgo.records.machine_file import parsed_machine
 from loadgo.records.prediction import ALL_COMMANDS
@@ -84,6 +87,9 @@ def test_the_law_of_a_known_machine_is_found_within_its_interval(fitted: Fit) ->
     machine = tomllib.loads(fitted.text)
     assert machine["processors"]["cpu_when_busy"] == pytest.approx(float(parameter.value))
     assert not fitted.warnings
+    drawn = uncertain_parameters(fitted.text)
+    assert drawn is not None
+    assert "processors.cpu_when_busy mean" in drawn.parameters
     assert "--users 60 " in fitted.hint
 
 
@@ -171,6 +177,24 @@ def test_the_further_load_that_tells_most_is_at_the_end_of_what_can_be_run() -> 
     assert best_second_load(5, most=10) == 10
     assert best_second_load(10, most=10) == 3
     assert best_second_load(1, most=1) is None
+
+
+def test_a_fit_to_one_load_of_a_host_names_the_second_one(laboratory: Laboratory) -> None:
+    (reading,) = read_runs([laboratory.run(laboratory.truth, 15, seed=4).folder])
+    host = replace(reading, kind="host")
+    assert "--users 30 " in further_runs([host], [0.3], FittedValues(()))
+    assert "--users 4 " in further_runs([host], [0.8], FittedValues(()))
+    assert further_runs([host], [0.01], FittedValues(())) == ""
+    assert further_runs([reading], [0.3], FittedValues(())) == ""
+
+
+def test_an_uncertain_dependence_asks_for_more_of_both_ends(laboratory: Laboratory) -> None:
+    readings = read_runs([laboratory.run(laboratory.truth, users, seed=4).folder for users in (2, 9)])
+    hosts = [replace(reading, kind="host") for reading in readings]
+    uncertain = FittedValues(law_of([1.0, 1.03], [0.01, 0.02], 0.0).values)
+    certain = FittedValues(law_of([1.0, 1.0], [0.05, 0.6], -0.3).values)
+    assert "with 2 and 9 users, in turns" in further_runs(hosts, [0.01, 0.02], uncertain)
+    assert further_runs(hosts, [0.05, 0.6], certain) == ""
 
 
 @pytest.mark.parametrize("value", ["0", "-0.3", "1e9", "nan", "'a fifth less'"])
