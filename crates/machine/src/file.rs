@@ -93,12 +93,10 @@ fn machine(table: &KeyedTable<'_>) -> Result<Machine, SyntaxMistake> {
     memory::fits(&residence, &limit, memory.as_ref())?;
     let (tariff, paging_wait_hour) = tariff::read(table_under(table, "tariff", "[tariff]")?.as_ref())?;
     let commands = commands::read(table, &residence, &reading)?;
-    let processors_spec = processors::read(processors.as_ref(), &reading)?;
-    processors::check_routes(processors.as_ref(), &processors_spec, &commands)?;
     Ok(Machine {
         title: words(table, "title", "a machine needs a title for reports: add title = \"Multics on the GE-645\"")?,
         source: words(table, "source", "the source of the figures is missing: add source = \"…\" in words")?,
-        processors: processors_spec,
+        processors: processors::read(processors.as_ref(), &reading)?,
         residence,
         limit,
         stores: storage::read(&stores)?,

@@ -1,6 +1,6 @@
 //! The keys of a command: those of its route, those of other work, and those beside them.
 
-use super::{route, storage};
+use super::{processors, route, storage};
 use crate::notation::values::{NUMBER_LAW_VALUE, TIME_LAW_VALUE};
 use loadgo_core::notation::shape::{
     KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, POSITIVE_NUMBER, SHARE_VALUE, TableShape, ValueShape, key, needed,
@@ -37,7 +37,7 @@ const STANDING: [KeyShape; 3] = [
 const WORK: [KeyShape; 21] = [
     needed("route", route::STAGE_LIST_SHAPE),
     needed("cpu", TIME_LAW_VALUE),
-    key("cpu_when_busy", POSITIVE_NUMBER),
+    key("cpu_when_busy", processors::BUSY_FACTOR_VALUE),
     key("program", ValueShape::Text("name")),
     key("pages", NUMBER_LAW_VALUE),
     key("common", SHARE_VALUE),

@@ -3,9 +3,11 @@
 use crate::notation::choice::DecidingKey;
 use crate::notation::values::{FileReader, count, flag, number, positive, positive_span, required, span, span_of, value_at};
 use crate::notation::values::{POSITIVE_TIME_VALUE, TIME_VALUE};
-use crate::spec::{Command, Discipline, ProcessorSpec, TenexQueue};
+use crate::spec::{Discipline, ProcessorSpec, TenexQueue};
 use loadgo_core::notation::mistakes::SyntaxMistake;
-use loadgo_core::notation::shape::{ANY_NUMBER, ChoiceShape, KeyShape, OptionShape, POSITIVE_NUMBER, ValueShape, key, needed};
+use loadgo_core::notation::shape::{
+    ANY_NUMBER, ChoiceShape, KeyShape, NumberRange, OptionShape, POSITIVE_NUMBER, ValueShape, key, needed,
+};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
 
 /// The key for the discipline, with the keys of each discipline.
@@ -19,7 +21,7 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
         key("count", ValueShape::Whole(1, MOST_PROCESSORS as i64)),
         key("speed", POSITIVE_NUMBER),
         key("instructions_per_second", POSITIVE_NUMBER),
-        key("cpu_when_busy", POSITIVE_NUMBER),
+        key("cpu_when_busy", BUSY_FACTOR_VALUE),
     ],
     options: &[
         discipline_keys("first-come", &[]),
@@ -64,6 +66,9 @@ const MOST_PROCESSORS: u64 = 65_535;
 /// Smallest and largest processor time of a command on busy processors, over that on idle ones. No system comes near either.
 const LEAST_BUSY_FACTOR: f64 = 0.01;
 const MOST_BUSY_FACTOR: f64 = 100.0;
+/// Processor time of a command on busy processors, over that on idle ones.
+pub(super) const BUSY_FACTOR_VALUE: ValueShape =
+    ValueShape::Number(NumberRange { least: LEAST_BUSY_FACTOR, above_least: false, most: MOST_BUSY_FACTOR });
 /// Default number of CTSS's levels (Corbató 1962).
 const DEFAULT_CTSS_LEVELS: u32 = 9;
 /// Default slice of Linux's fair share, as of kernel 6.6.
@@ -102,22 +107,6 @@ pub(super) fn cpu_when_busy(table: &KeyedTable<'_>) -> Result<Option<f64>, Synta
         return Err(SyntaxMistake::new(value_at(table, "cpu_when_busy"), message));
     }
     Ok(factor)
-}
-
-/// Refuses a demand that depends on the load where a command has a route, whose services do not depend on it.
-pub(super) fn check_routes(
-    table: Option<&KeyedTable<'_>>,
-    processors: &ProcessorSpec,
-    commands: &[Command],
-) -> Result<(), SyntaxMistake> {
-    let routed = commands.iter().find(|command| command.route.is_some());
-    let (Some(table), Some(_), Some(command)) = (table, processors.cpu_when_busy, routed) else { return Ok(()) };
-    let message = format!(
-        "`cpu_when_busy` holds for all commands, but the route of `{}` has services that do not depend on the load: write it \
-         below the commands that have `cpu`",
-        command.name
-    );
-    Err(SyntaxMistake::new(value_at(table, "cpu_when_busy"), message))
 }
 
 fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Result<Discipline, SyntaxMistake> {

@@ -297,7 +297,7 @@ pub fn machine() -> impl Strategy<Value = Machine> {
     let parts = (processors(), memory(), vec((store_kind(), any::<bool>()), STORES), supervisor());
     (parts, tariff, share(), vec(command(), COMMANDS), vec(class(), 0..3), ("[a-zé\"'\\\\ ]{0,9}", option::of(fit()))).prop_map(
         |(
-            (mut processors, (residence, limit), kinds, supervisor),
+            (processors, (residence, limit), kinds, supervisor),
             tariff,
             paging_wait_hour,
             mut commands,
@@ -307,8 +307,6 @@ pub fn machine() -> impl Strategy<Value = Machine> {
             let names = ["edit", "a.out", "*"];
             commands.iter_mut().zip(names).for_each(|(command, name)| command.name = name.into());
             load.iter_mut().zip(["day", "night"]).for_each(|(class, name)| class.name = name.into());
-            let has_route = commands.iter().any(|command| command.route.is_some());
-            processors.cpu_when_busy = processors.cpu_when_busy.filter(|_| !has_route);
             let stores = kinds.into_iter().zip(["drum", "disk 2", "io"]);
             Machine {
                 title: format!("t{words}"),
