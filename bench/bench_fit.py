@@ -1,10 +1,10 @@
-"""Predictions against measurements: a machine fitted to five users predicts twenty and forty, here and simulated.
+"""Predictions against measurements: a machine fitted to few users predicts twenty and forty, here and simulated.
 
-python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS]     (20 2 100)
+python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS] [SCRIPT] [THINK]     (45 2 100)
 
-*Here*: each round loads this host in turns with 5, 20 and 40 users, for SECONDS each, and three times as long with 5. A
-machine is fitted to the runs with 5 users and predicts the others. The loads take turns because the speed of a shared
-host changes by a fifth from minute to minute.
+*Here*: each round loads this host in turns with 2, 10, 20 and 40 users, for SECONDS each. One machine is fitted to the
+runs with 2 and 10 users (`two loads`), one to those with 10 alone (`one load`). Both predict the others. The loads take
+turns, in a drawn order, because the speed of a shared host changes by a fifth from minute to minute.
 
 *Known*: the same on a simulated machine, for hours of its time.
 
@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ from loadgo.records.tables import tables
 from machine import machine
 
 FITTED, PREDICTED = 5, (20, 40)
+FITTED_HERE = (2, 10)
+"""The numbers of users of the fit on this host: six minutes in all, and at most ten users."""
 TURNS = 4
 FIGURES = ("response", "p90 response", "cpu", "throughput")
 DRAWS = 20
@@ -116,11 +118,16 @@ class Predicted:
     """The interval of measured less predicted, as a text, by figure."""
     busy: float
     """Measured busy share of all processors' time."""
+    fit: str = ""
+    """The runs of the fit: `two loads`, `one load`, or empty."""
+    inside: Mapping[str, bool] = field(default_factory=dict)
+    """Whether what was measured lies in the prediction's interval, by figure."""
 
 
 def main() -> None:
     """Measures all three parts. A part of size 0 is left out."""
-    seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[20, 2, 100][len(sys.argv) - 1 :]]
+    seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[45, 2, 100][len(sys.argv[1:4]) :]]
+    think = sys.argv[5] if len(sys.argv) > 5 else None
     here = machine()
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-fit-") as folder_name:
         folder = Path(folder_name)
@@ -129,19 +136,22 @@ def main() -> None:
         on_host = [
             prediction
             for number in range(rounds)
-            for prediction in _on_host(folder / f"here-{number}", script, seconds, number)
+            for prediction in _on_host(
+                folder / f"here-{number}", sys.argv[4] if sys.argv[4:] else script, seconds, think
+            )
         ]
         on_known = _known(folder / "known", script) if truths else []
         coverage = _coverage(folder, script, truths)
     figures = [
-        *_figures("here", on_host, "<= 0.1"),
+        *_figures("here, two loads", [each for each in on_host if each.fit == "two loads"], "<= 0.1"),
+        *_figures("here, one load", [each for each in on_host if each.fit == "one load"], ""),
         *_figures("known", on_known, "<= 0.03"),
         *(figure(f"coverage of {name}, 20 users", "", [share], ">= 0.9") for name, share in coverage.items()),
     ]
     notes = [
-        "off by: |predicted / measured - 1|, of a machine fitted to 5 users; the host should have nothing else to do",
-        f"here: {TURNS} turns of {seconds} s, {3 * seconds} s with 5 users; known: fitted to 8 h of a simulated "
-        "machine's time, 4 h predicted",
+        "off by: |predicted / measured - 1|; the host should have nothing else to do",
+        f"here: {TURNS} turns of {seconds} s, fitted to 2 and 10 users, or to 10; known: fitted to 8 h of a simulated "
+        "machine's time with 5 users, 4 h predicted",
         f"coverage: of {truths} machines, each fitted to 5 min with 5 users: the share whose figure with 20 users, "
         "over 2 min, lies in the prediction's interval",
     ]
@@ -149,15 +159,20 @@ def main() -> None:
     finish("fit", here, figures, notes, raw | {"coverage": coverage})
 
 
-def _on_host(folder: Path, script: Path, seconds: int, number: int) -> list[Predicted]:
-    """One round on this host: 5 users, to which a machine is fitted, 20 and 40, in turns."""
-    lengths = {FITTED: 3 * seconds, **dict.fromkeys(PREDICTED, seconds)}
-    measured: dict[int, list[loadgo.Run]] = {users: [] for users in lengths}
+def _on_host(folder: Path, script: Path | str, seconds: int, think: str | None) -> list[Predicted]:
+    """One round on this host: the users to whom machines are fitted, 20 and 40, in turns."""
+    measured: dict[int, list[loadgo.Run]] = {users: [] for users in (*FITTED_HERE, *PREDICTED)}
     for turn in range(TURNS):
-        for users, lasts in lengths.items():
-            out, seed = folder / f"{users}-{turn}", 100 * number + 1000 * turn + users
-            measured[users].append(loadgo.run(script, users=users, duration=lasts, seed=seed, out=out))
-    return _predicted(folder, script, {"duration": TURNS * seconds, "draws": DRAWS}, measured.pop(FITTED), measured)
+        for users in random.sample(sorted(measured), len(measured)):
+            out, seed = folder / f"{users}-{turn}", random.randrange(2**31)
+            measured[users].append(loadgo.run(script, users=users, duration=seconds, seed=seed, think=think, out=out))
+            print(f"{users} users, load {os.getloadavg()[0]:.1f}", flush=True)
+    load = {"duration": TURNS * seconds, "draws": DRAWS, "think": think}
+    predicted = []
+    for name, fitted in (("two loads", FITTED_HERE), ("one load", FITTED_HERE[-1:])):
+        runs = [run for users in fitted for run in measured[users]]
+        predicted += _predicted(folder / name, script, load, runs, measured)
+    return predicted
 
 
 def _known(folder: Path, script: Path) -> list[Predicted]:
@@ -179,19 +194,38 @@ def _known(folder: Path, script: Path) -> list[Predicted]:
 
 def _predicted(
     folder: Path,
-    script: Path,
+    script: Path | str,
     load: Mapping[str, Any],
     fitted_to: Sequence[loadgo.Run],
     measured: Mapping[int, Sequence[loadgo.Run]],
 ) -> list[Predicted]:
-    fit(*fitted_to, output=folder / "machine.toml")
+    folder.mkdir(exist_ok=True)
+    found = fit(*fitted_to, output=folder / "machine.toml")
+    for parameter in found.fitted.parameters:
+        if parameter.key.startswith("processors.") or parameter.key.endswith("cpu_when_busy"):
+            print(f"{parameter.key} = {parameter.value} ({parameter.low} to {parameter.high})", flush=True)
     predictions = []
     for users in PREDICTED:
         out, on = folder / f"predicted-{users}", str(folder / "machine.toml")
         predicted = loadgo.run(script, on=on, users=users, seed=7000 + users, out=out, **load)
-        predictions.append(_beside(users, compare(predicted, measured[users], judge=True), measured[users]))
+        comparison = compare(predicted, measured[users], judge=True)
+        predictions.append(replace(_beside(users, comparison, measured[users]), fit=folder.name))
+        predictions[-1] = replace(predictions[-1], inside=_inside(predicted, comparison))
         print(_line(predictions[-1]), flush=True)
     return predictions
+
+
+def _inside(predicted: loadgo.Run, comparison: Comparison) -> dict[str, bool]:
+    """Whether what was measured lies in the prediction's interval, by figure; empty without an interval."""
+    if predicted.summary.prediction is None:
+        return {}
+    judged = {figure.measure: figure for figure in comparison.judged}
+    intervals = predicted.summary.prediction.figures["steady"]
+    return {
+        figure.measure: figure.interval.holds(judged[figure.measure].after or 0.0)
+        for figure in intervals
+        if figure.command == ALL_COMMANDS and figure.measure in FIGURES
+    }
 
 
 def _beside(users: int, comparison: Comparison, measured: Sequence[loadgo.Run]) -> Predicted:
@@ -207,7 +241,13 @@ def _beside(users: int, comparison: Comparison, measured: Sequence[loadgo.Run]) 
 
 def _line(prediction: Predicted) -> str:
     ratios = "; ".join(f"{name} {prediction.ratios[name]:.3f} ({prediction.intervals[name]})" for name in FIGURES)
-    return f"{prediction.users} users, processors {prediction.busy:.0%} busy; predicted / measured: {ratios}"
+    held = (
+        f"; held by {sum(prediction.inside.values())} of {len(prediction.inside)} intervals"
+        if prediction.inside
+        else ""
+    )
+    which = f"{prediction.fit}: {prediction.users} users, processors {prediction.busy:.0%} busy"
+    return f"{which}; predicted / measured: {ratios}{held}"
 
 
 def _figures(where: str, predictions: Sequence[Predicted], target: str) -> list[Figure]:

@@ -33,6 +33,7 @@ mod events;
 mod execution;
 mod impossible;
 mod interactions;
+mod load_meter;
 mod loading;
 mod locks;
 mod memory;

@@ -62,6 +62,10 @@ pub struct ProcessorSpec {
     pub instructions_per_second: Option<f64>,
     /// The scheduling discipline.
     pub discipline: Discipline,
+    /// Processor time of a command's own work that begins while all processors are busy, over that while all are idle; `None`: 1.
+    ///
+    /// Between the two it changes in proportion to the load. A command may have its own value.
+    pub cpu_when_busy: Option<f64>,
 }
 
 /// A scheduling discipline: which process runs next, and for how long.

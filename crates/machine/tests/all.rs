@@ -7,6 +7,7 @@ mod charges;
 mod core_limit;
 mod core_memory;
 mod ctss;
+mod demand;
 mod devices;
 mod discipline;
 mod drawn_machine;

@@ -8,17 +8,19 @@ wrong by 3 %.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
+from loadgo.fitting.load_law import LoadedWork, RunLoads, fit_load_law, mean_without_load
 from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread
 from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.figures import as_code, counted, in_words
 from loadgo.notation.keys import dotted
-from loadgo.notation.laws import Law
+from loadgo.notation.laws import Law, scaled
 from loadgo.stats.resample import Floats
 
 _FEWEST_LAW_INTERACTIONS = 5
@@ -38,17 +40,30 @@ def command_names(rows: pl.DataFrame) -> list[str]:
     return [str(name) for name in first["command"]]
 
 
-def fit_processor_times(rows: pl.DataFrame, groupings: Sequence[Grouping], charged_ns: Floats) -> FittedValues:
-    """The processor time of each command's own work: the metered time without `charged_ns`, the supervisor's part."""
+def fit_processor_times(
+    rows: pl.DataFrame, groupings: Sequence[Grouping], charged_ns: Floats, loads: RunLoads | None = None
+) -> FittedValues:
+    """The processor time of each command's own work: the metered time without `charged_ns`, the supervisor's part.
+
+    With the `loads` of runs that show how it depends on the load, the laws are those of a command without other load.
+    """
     work_ns = np.maximum(rows["cpu"].to_numpy() - charged_ns, 0.0)
+    law = None if loads is None else fit_load_law(rows, work_ns, groupings, loads)
     names = rows["command"].to_numpy()
     fitted, rare = [], []
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
-        fitted.append(fit_law_value(dotted("commands", name, "cpu"), work_ns, is_command, groupings, "metered"))
+        key = dotted("commands", name, "cpu")
+        factor = None if law is None else law.factor_of(name)
+        if law is None or factor is None:
+            fitted.append(fit_law_value(key, work_ns, is_command, groupings, "metered"))
+        else:
+            work = LoadedWork(rows, work_ns, is_command, law, factor)
+            fitted.append(_value_without_load(key, work, groupings))
         rare += [as_code(name)] if is_command.sum() < _FEWEST_LAW_INTERACTIONS else []
     few = f"{in_words(rare)}: fewer than {_FEWEST_LAW_INTERACTIONS} interactions, so the uncertainty is large"
-    return FittedValues(tuple(fitted), (few,) if rare else ())
+    shared, assumed = (law.values, law.assumed) if law else ((), ())
+    return FittedValues((*shared, *fitted), (*assumed, *((few,) if rare else ())))
 
 
 def fit_law_value(
@@ -70,6 +85,15 @@ def fit_law_value(
         mean=resampled_ratio(groupings, values * selected, selected),
         spread=resampled_spread(groupings, values, selected) if has_own_spread else None,
     )
+
+
+def _value_without_load(key: str, work: LoadedWork, groupings: Sequence[Grouping]) -> FittedValue:
+    """The value of `key`: the law of a command's processor time when there is no other load."""
+    value = fit_law_value(key, work.unloaded_ns, work.selected, groupings, "metered")
+    if value.mean is None:
+        return value
+    mean = mean_without_load(work, groupings)
+    return replace(value, law=scaled(value.law, mean.value / value.law.mean), mean=mean)
 
 
 def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, wait_ns: float) -> FittedValues:

@@ -49,6 +49,7 @@ def fit_json(fit: Fit) -> str:
             "assumed": fitted.assumed,
             "warnings": _warnings(fit),
             "hint": fit.hint,
+            "further_runs": fit.further_runs,
         },
         JSON_KEYS,
     )
@@ -66,8 +67,13 @@ def fit_document(fit: Fit) -> Document:
         further_answers=(fit.copied_fit,) if fit.copied_fit else (),
         about=(f"A model of the machine, fitted to {_named_runs(fitted.runs)}.",),
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
-        notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint)),
+        notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint), *_further_notes(fit)),
     )
+
+
+def _further_notes(fit: Fit) -> tuple[tuple[str, str], ...]:
+    """The note on runs that would lessen the doubt, if there is one."""
+    return (("Measure", f"{capitalized(fit.further_runs)}."),) if fit.further_runs else ()
 
 
 def _warnings(fit: Fit) -> tuple[str, ...]:

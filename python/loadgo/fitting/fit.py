@@ -21,6 +21,8 @@ from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.fitting.demands import fit_disk_waits, fit_processor_times, fit_unmetered_wait
+from loadgo.fitting.design import further_runs
+from loadgo.fitting.load_law import INDEPENDENT_WORK, RunLoads, load_shares, run_loads
 from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
 from loadgo.fitting.memory import fit_memory
 from loadgo.fitting.reading import RunReading, read_runs
@@ -28,6 +30,7 @@ from loadgo.fitting.remarks import (
     copied_fit_in_words,
     file_heading,
     fit_warnings,
+    growth_warnings,
     measured_load,
     prediction_command,
 )
@@ -84,6 +87,8 @@ class Fit(Result, presented_by="loadgo.fitting.presentation:presentation"):
     """A command that predicts with the machine."""
     path: Path | None
     """The path of the machine file; None if it was not written."""
+    further_runs: str = ""
+    """Runs that would lessen the doubt in how processor time depends on the load, as a sentence; else empty."""
     evidence: Evidence = NO_EVIDENCE
     """The evidence of the runs for and against their figures."""
     copied_fit: str = ""
@@ -151,16 +156,16 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     rows = pl.concat([reading.rows for reading in readings])
     groupings = resample_groupings(rows)
     unowned = fit_unowned_time(readings) if readings[0].kind == "host" else None
-    values = (
-        _fit_host(readings, rows, groupings, unowned)
-        if readings[0].kind == "host"
-        else _fit_machine(readings, rows, groupings, crew)
-    )
+    interrupt_ns = unowned.interaction_ns if unowned else 0.0
+    loads = run_loads(readings, interrupt_ns)
+    measured = MeasuredRuns(readings, rows, groupings, loads)
+    values = _fit_host(measured, unowned) if readings[0].kind == "host" else _fit_machine(measured, crew)
     values = join_values(known_values(readings[0]), values)
     fitted = _fitted_parameters(readings, rows, values, groupings)
     heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
     checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings, crew)
-    fitted = replace(fitted, warnings=fit_warnings(readings, unowned, checks))
+    growth = growth_warnings(readings) if loads is None else ()
+    fitted = replace(fitted, warnings=(*fit_warnings(readings, unowned, checks), *growth))
     return Fit(
         text=machine_file_text(heading, values, load, fitted),
         title=heading.title,
@@ -169,16 +174,26 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
         unowned=unowned,
         checks=checks,
         hint=prediction_command(readings, path),
+        further_runs=further_runs(readings, load_shares(readings, interrupt_ns), values),
         path=path,
         evidence=evidence_of_runs([one.tables for one in readings], [one.stretch for one in readings]),
         copied_fit=copied_fit_in_words(readings),
     )
 
 
-def _fit_machine(
-    readings: Sequence[RunReading], rows: pl.DataFrame, groupings: Sequence[Grouping], crew: RunCrew
-) -> FittedValues:
+@dataclass(frozen=True)
+class MeasuredRuns:
+    """The runs of a fit: their interactions, how these are resampled, and the load of each run."""
+
+    readings: Sequence[RunReading]
+    rows: pl.DataFrame
+    groupings: Sequence[Grouping]
+    loads: RunLoads | None
+
+
+def _fit_machine(measured: MeasuredRuns, crew: RunCrew) -> FittedValues:
     """The values of a simulated machine, from the meters of its supervisor and of its interactions."""
+    readings, rows, groupings = measured.readings, measured.rows, measured.groupings
     steps = supervisor_steps(readings)
     paging = str(readings[0].machine.get("memory", {}).get("device", ""))
     stores = fit_stores(readings, rows, groupings, paging)
@@ -186,14 +201,13 @@ def _fit_machine(
     stores = join_values(stores, fit_memory(readings, rows["cpu"].to_numpy() - charged_ns, groupings))
     switching_ns = switch_time_per_interaction(readings)
     if not _needs_switch_trial(readings):
-        return join_values(steps.values, fit_processor_times(rows, groupings, charged_ns), stores)
-    work = fit_processor_times(rows, groupings, charged_ns + switching_ns)
+        return join_values(steps.values, fit_processor_times(rows, groupings, charged_ns, measured.loads), stores)
+    work = fit_processor_times(rows, groupings, charged_ns + switching_ns, measured.loads)
     first_guess = join_values(steps.values, switch_value(switching_ns), work, stores)
     switch = _try_switching(readings, rows, first_guess, SwitchTrialCosts(switching_ns, steps.line_in_ns), crew)
     charged_ns += switch.each_ns * rows["command"].replace_strict(switch.by_command, default=0.0).to_numpy()
-    return join_values(
-        steps.values, switch_value(switch.each_ns), fit_processor_times(rows, groupings, charged_ns), stores
-    )
+    work = fit_processor_times(rows, groupings, charged_ns, measured.loads)
+    return join_values(steps.values, switch_value(switch.each_ns), work, stores)
 
 
 def _needs_switch_trial(readings: Sequence[RunReading]) -> bool:
@@ -226,12 +240,17 @@ def _try_switching(
     return switch_cost(trial, costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 
 
-def _fit_host(
-    readings: Sequence[RunReading], rows: pl.DataFrame, groupings: Sequence[Grouping], unowned: UnownedTime | None
-) -> FittedValues:
+def _fit_host(measured: MeasuredRuns, unowned: UnownedTime | None) -> FittedValues:
     """The values of a host: from the meters of its interactions, their unmetered waits, and time that none owns."""
-    work = fit_processor_times(rows, groupings, np.zeros(len(rows)))
-    parts = [work, fit_disk_waits(rows, groupings), fit_memory(readings, rows["cpu"].to_numpy(), groupings)]
+    readings, rows, groupings = measured.readings, measured.rows, measured.groupings
+    work = fit_processor_times(rows, groupings, np.zeros(len(rows)), measured.loads)
+    independent = FittedValues((), () if measured.loads else (INDEPENDENT_WORK,))
+    parts = [
+        independent,
+        work,
+        fit_disk_waits(rows, groupings),
+        fit_memory(readings, rows["cpu"].to_numpy(), groupings),
+    ]
     if rows["ready"].is_null().all():
         assumed = "waits for a processor were not metered, so the unmetered part of a response is not known"
         return join_values(*parts, FittedValues((), (assumed,)))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from loadgo.fitting.design import PREDICTED_TIMES
 from loadgo.fitting.law_choice import choose_law
 from loadgo.fitting.machine_file import FileHeading, OwnLoad
 from loadgo.fitting.reading import RunReading
@@ -61,11 +62,11 @@ def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad
 
 
 def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str:
-    """A command that predicts four times as many users, or twice the arrivals, with the think time of the first run."""
+    """A command that predicts four times the most users, or twice the arrivals, with the first run's think time."""
     load, script = readings[0].conditions["load"], readings[0].conditions.get("script", "SCRIPT")
     think = f" --think {shlex.quote(str(load['think']))}" if "think" in load else ""
     machine = shlex.quote(str(path)) if path is not None else "machine.toml"
-    load_options = f"--users {4 * readings[0].users}"
+    load_options = f"--users {PREDICTED_TIMES * max(reading.users for reading in readings)}"
     if is_open(readings[0]):
         load_options = f"--arrivals {number(2 * float(load.get('arrivals_per_second', 1)))} --for 1h"
     return f"loadgo run {shlex.quote(str(script))} --on {machine} {load_options}{think}"
@@ -94,7 +95,7 @@ def fit_warnings(
         warnings.append(
             f"{clause}: the fitted machine leaves that out, but its commands have processor times of a busy host"
         )
-    return (*warnings, *_miss_warnings(checks), *_growth_warnings(readings))
+    return (*warnings, *_miss_warnings(checks))
 
 
 def _other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:
@@ -139,8 +140,8 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
     ]
 
 
-def _growth_warnings(readings: Sequence[RunReading]) -> list[str]:
-    """A warning if the processor time of commands depends on the number of users, which a machine file cannot model."""
+def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
+    """A warning if processor time depends on the number of users, for runs that do not show how."""
     few, many = min(readings, key=lambda reading: reading.users), max(readings, key=lambda reading: reading.users)
     if few.users == many.users:
         return []

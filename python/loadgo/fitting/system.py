@@ -19,7 +19,7 @@ _BASE_SLICE_MS = 0.7
 _MOST_SLICE_PROCESSORS = 8
 """kernel/sched/fair.c (6.12 and later): base slice 0.70 ms × (1 + log2 of the processors, at most 8)."""
 
-_FITTED_PROCESSOR_KEYS = ("speed", "instructions_per_second", "switch")
+_FITTED_PROCESSOR_KEYS = ("speed", "instructions_per_second", "switch", "cpu_when_busy")
 """Keys of a simulated machine's processors that a fit replaces."""
 
 
@@ -28,12 +28,16 @@ def known_values(reading: RunReading) -> FittedValues:
     return _machine_values(reading) if reading.kind == "machine" else _host_values(reading)
 
 
+def processor_count(reading: RunReading) -> int:
+    """Number of processors of the fitted machine: those of the host, or the whole number next to a quota."""
+    cpus = reading.conditions.get("limit", {}).get("cpus")
+    return reading.processors if cpus is None else max(1, min(reading.processors, round(float(cpus))))
+
+
 def _host_values(reading: RunReading) -> FittedValues:
     cpus = reading.conditions.get("limit", {}).get("cpus")
-    count = reading.processors if cpus is None else max(1, min(reading.processors, round(float(cpus))))
-    assumed = [
-        "the processors have one queue and are shared fairly; a command's processor time is independent of the users"
-    ]
+    count = processor_count(reading)
+    assumed = ["the processors have one queue and are shared fairly"]
     if cpus is not None and float(cpus) != count:
         assumed.append(f"a quota of {float(cpus):g} processors is modelled as {count}")
     resolution_ms = int(reading.conditions.get("usage", {}).get("cpu_resolution_ns", 1)) / 1e6

@@ -76,7 +76,7 @@ def resampled_ratio(groupings: Sequence[Grouping], numerator: Floats, denominato
     """The sum of `numerator` divided by the sum of `denominator`; both have a value for each interaction."""
     draws = []
     for grouping in groupings:
-        above, below = (_resampled_sums(grouping, values) for values in (numerator, denominator))
+        above, below = (resampled_sums(grouping, values) for values in (numerator, denominator))
         with np.errstate(invalid="ignore", divide="ignore"):
             draws.append(above / below)
     return ResampledValue(float(numerator.sum() / denominator.sum()), tuple(draws))
@@ -87,14 +87,14 @@ def resampled_spread(groupings: Sequence[Grouping], values: Floats, selected: Fl
     draws = []
     for grouping in groupings:
         powers = (selected, values * selected, values**2 * selected)
-        count, total, squares = (_resampled_sums(grouping, power) for power in powers)
+        count, total, squares = (resampled_sums(grouping, power) for power in powers)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = total / count
             draws.append(np.sqrt(np.maximum(squares / count - mean**2, 0.0)) / mean)
     return ResampledValue(float(draws[0][0]), tuple(draws))
 
 
-def _resampled_sums(grouping: Grouping, values: Floats) -> Floats:
+def resampled_sums(grouping: Grouping, values: Floats) -> Floats:
     by_unit: Floats = np.bincount(grouping.codes, weights=values, minlength=grouping.units).astype(np.float64)
     summed: Floats = np.matmul(grouping.weights, grouped(by_unit))
     return summed

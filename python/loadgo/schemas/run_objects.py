@@ -55,6 +55,7 @@ class FitJson(TypedDict):
     assumed: Sequence[str]
     warnings: Sequence[str]
     hint: str
+    further_runs: str
 
 
 class WarningsMore(TypedDict):

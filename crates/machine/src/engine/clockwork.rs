@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::eligibility::Eligibility;
 use super::events::EventQueue;
 use super::execution::{Departure, Execution};
+use super::load_meter::LoadMeter;
 use super::locks::SupervisorLocks;
 use super::own_users::OwnUsers;
 use super::process::ProcessState;
@@ -51,6 +52,8 @@ pub(super) struct Clockwork<L> {
     pub processors: ProcessorSet,
     /// The supervisor's locks, if it has any.
     pub locks: Option<Box<SupervisorLocks>>,
+    /// The recent load of the processors, where a demand depends on it.
+    pub load: Option<LoadMeter>,
     /// The processors' time under processor sharing.
     pub shared: Option<SharedProcessors>,
     /// The stores.
@@ -74,9 +77,11 @@ impl<L: ReadyList> Clockwork<L> {
     pub fn new(machine: &Arc<Machine>, seed: u64, list: L) -> Clockwork<L> {
         let count = machine.processors.count as usize;
         let eligibility = Eligibility::new(&machine.limit);
+        let execution = Execution::new(machine, eligibility.level(), seed);
         Clockwork {
             events: EventQueue::new(count),
-            execution: Execution::new(machine, eligibility.level(), seed),
+            load: execution.commands.depends_on_load().then(LoadMeter::default),
+            execution,
             scheduler: Scheduler::new(list),
             eligibility,
             processors: ProcessorSet::new(count),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::costs::Costs;
+use super::load_meter::demand_share;
 use super::process::NO_STAGE;
 use super::route::{RouteVisit, stations};
 use crate::spec::{Command, Machine};
@@ -22,6 +23,8 @@ pub(super) struct CommandTable {
     programs: Vec<u32>,
     /// For each command, its priority and its nice value.
     ranks: Vec<(u32, i32)>,
+    /// For each command, its processor time under a full load over that without load; empty where none depends on the load.
+    when_busy: Vec<f64>,
 }
 
 impl CommandTable {
@@ -34,6 +37,7 @@ impl CommandTable {
             stations,
             first_stations,
             programs: machine.programs(),
+            when_busy: demands_when_busy(machine),
             ranks: machine.commands.iter().map(|command| (command.priority, command.nice)).collect(),
         }
     }
@@ -56,9 +60,31 @@ impl CommandTable {
         self.programs[command as usize]
     }
 
+    /// Whether the demand of a command depends on the load.
+    #[inline]
+    pub fn depends_on_load(&self) -> bool {
+        !self.when_busy.is_empty()
+    }
+
+    /// The part of the command's demand that it has under this `load` of the processors; `None` where none depends on it.
+    #[inline]
+    pub fn demand_share(&self, command: u32, load: f64) -> Option<f64> {
+        self.when_busy.get(command as usize).map(|when_busy| demand_share(*when_busy, load))
+    }
+
     /// The command's priority and its nice value.
     #[inline]
     pub fn rank(&self, command: u32) -> (u32, i32) {
         self.ranks[command as usize]
     }
+}
+
+/// For each command, its processor time under a full load over that without load; empty where the file says nothing of it.
+fn demands_when_busy(machine: &Machine) -> Vec<f64> {
+    let of_all = machine.processors.cpu_when_busy;
+    let own = |command: &Command| command.cpu_when_busy.or(of_all);
+    if machine.commands.iter().all(|command| own(command).is_none()) {
+        return Vec::new();
+    }
+    machine.commands.iter().map(|command| own(command).unwrap_or(1.0)).collect()
 }

@@ -57,6 +57,8 @@ pub(super) struct Execution {
     pub segment_table: Option<EntryTable>,
     /// Counts of faults and primitives.
     pub tallies: Box<EventTallies>,
+    /// The recent load of the processors, 0 to 1; 0 where no demand depends on it.
+    pub load: f64,
     /// The reason why the machine cannot go on, if it cannot.
     pub failure: Option<EngineError>,
 }
@@ -71,6 +73,7 @@ impl Execution {
             memory: MachineMemory::new(machine, level, seed),
             segment_table: machine.supervisor.table.as_ref().map(EntryTable::new),
             tallies: Box::new(EventTallies::new(machine.commands.len())),
+            load: 0.0,
             failure: None,
         }
     }

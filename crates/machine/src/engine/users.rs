@@ -33,6 +33,9 @@ impl<L: ReadyList> Clockwork<L> {
     pub fn begin(&mut self, pid: ProcessId, command: u32, arguments: &[f64]) {
         let state = self.execution.processes[pid].state;
         debug_assert!(state == ProcessState::Thinking, "user {} gives a command before the answer to the last", pid + 1);
+        if let Some(load) = &mut self.load {
+            self.execution.load = load.update(self.processors.all(), self.events.now);
+        }
         self.execution.begin_command(pid, command, arguments, self.events.now);
         self.begin_interaction(pid);
     }

@@ -2,7 +2,7 @@
 
 use super::command_keys::{COMMAND_KEYS, WORK_KEYS};
 use super::merge::{TableKind, merged};
-use super::{route, storage};
+use super::{processors, route, storage};
 use crate::draw::AmountLaw;
 use crate::notation::law::{self, AmountUnit};
 use crate::notation::values::{
@@ -87,6 +87,7 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
     let command = Command {
         program: program(table)?,
         cpu: required(law_under(table, "cpu", reading.processor())?, table, missing)?,
+        cpu_when_busy: processors::cpu_when_busy(table)?,
         pages: number("pages")?,
         common: share(table, "common")?.unwrap_or(0.0),
         headway_factor: positive(table, "headway_factor")?,

@@ -36,6 +36,9 @@ fn processors(rows: &mut TomlText, machine: &Machine) {
     if let Some(rate) = processors.instructions_per_second {
         rows.key("instructions_per_second", number(rate));
     }
+    if let Some(factor) = processors.cpu_when_busy {
+        rows.key("cpu_when_busy", number(factor));
+    }
     rows.key("discipline", quoted(discipline(&processors.discipline)));
     match &processors.discipline {
         Discipline::FirstCome | Discipline::Sharing => (),
@@ -244,6 +247,9 @@ fn needs(rows: &mut TomlText, command: &Command, stores: &[Store]) {
         rows.key("program", quoted(&command.program));
     }
     rows.key("cpu", law(&command.cpu, processor));
+    if let Some(factor) = command.cpu_when_busy {
+        rows.key("cpu_when_busy", number(factor));
+    }
     rows.law("pages", &command.pages, AmountUnit::Number);
     if command.common > 0.0 {
         rows.key("common", number(command.common));

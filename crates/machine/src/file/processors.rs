@@ -1,11 +1,13 @@
 //! Reads `[processors]`: their number, their speed, and the discipline with its quanta.
 
 use crate::notation::choice::DecidingKey;
-use crate::notation::values::{FileReader, count, flag, positive, positive_span, required, span, span_of, value_at};
+use crate::notation::values::{FileReader, count, flag, number, positive, positive_span, required, span, span_of, value_at};
 use crate::notation::values::{POSITIVE_TIME_VALUE, TIME_VALUE};
 use crate::spec::{Discipline, ProcessorSpec, TenexQueue};
 use loadgo_core::notation::mistakes::SyntaxMistake;
-use loadgo_core::notation::shape::{ANY_NUMBER, ChoiceShape, KeyShape, OptionShape, POSITIVE_NUMBER, ValueShape, key, needed};
+use loadgo_core::notation::shape::{
+    ANY_NUMBER, ChoiceShape, KeyShape, NumberRange, OptionShape, POSITIVE_NUMBER, ValueShape, key, needed,
+};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedValue, whole};
 
 /// The key for the discipline, with the keys of each discipline.
@@ -19,6 +21,7 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
         key("count", ValueShape::Whole(1, MOST_PROCESSORS as i64)),
         key("speed", POSITIVE_NUMBER),
         key("instructions_per_second", POSITIVE_NUMBER),
+        key("cpu_when_busy", BUSY_FACTOR_VALUE),
     ],
     options: &[
         discipline_keys("first-come", &[]),
@@ -60,6 +63,12 @@ const fn discipline_keys(name: &'static str, keys: &'static [KeyShape]) -> Optio
 
 /// Largest number of processors.
 const MOST_PROCESSORS: u64 = 65_535;
+/// Smallest and largest processor time of a command on busy processors, over that on idle ones. No system comes near either.
+const LEAST_BUSY_FACTOR: f64 = 0.01;
+const MOST_BUSY_FACTOR: f64 = 100.0;
+/// Processor time of a command on busy processors, over that on idle ones.
+pub(super) const BUSY_FACTOR_VALUE: ValueShape =
+    ValueShape::Number(NumberRange { least: LEAST_BUSY_FACTOR, above_least: false, most: MOST_BUSY_FACTOR });
 /// Default number of CTSS's levels (Corbató 1962).
 const DEFAULT_CTSS_LEVELS: u32 = 9;
 /// Default slice of Linux's fair share, as of kernel 6.6.
@@ -68,7 +77,13 @@ const DEFAULT_LINUX_SLICE_NS: u64 = 3_000_000;
 /// Reads the processors. Without a table, the machine has one of speed 1, with first come, first served.
 pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Result<ProcessorSpec, SyntaxMistake> {
     let Some(table) = table else {
-        return Ok(ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome });
+        return Ok(ProcessorSpec {
+            count: 1,
+            speed: 1.0,
+            instructions_per_second: None,
+            discipline: Discipline::FirstCome,
+            cpu_when_busy: None,
+        });
     };
     let chosen = DISCIPLINE_KEY.of(table)?;
     DISCIPLINE_KEY.only(table, chosen)?;
@@ -77,7 +92,21 @@ pub(super) fn read(table: Option<&KeyedTable<'_>>, reading: &FileReader) -> Resu
         speed: positive(table, "speed")?.unwrap_or(1.0),
         instructions_per_second: reading.instructions_per_second,
         discipline: discipline(table, chosen.unwrap_or("first-come"), reading)?,
+        cpu_when_busy: cpu_when_busy(table)?,
     })
+}
+
+/// Reads the processor time of a command on busy processors, over that on idle ones.
+pub(super) fn cpu_when_busy(table: &KeyedTable<'_>) -> Result<Option<f64>, SyntaxMistake> {
+    let factor = number(table, "cpu_when_busy")?;
+    if let Some(wrong) = factor.filter(|factor| !(LEAST_BUSY_FACTOR..=MOST_BUSY_FACTOR).contains(factor)) {
+        let message = format!(
+            "`cpu_when_busy` is processor time on busy processors over that on idle ones, from {LEAST_BUSY_FACTOR} to \
+             {MOST_BUSY_FACTOR}, not {wrong}: 0.8 is a fifth less"
+        );
+        return Err(SyntaxMistake::new(value_at(table, "cpu_when_busy"), message));
+    }
+    Ok(factor)
 }
 
 fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Result<Discipline, SyntaxMistake> {

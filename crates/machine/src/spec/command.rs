@@ -11,6 +11,8 @@ pub struct Command {
     pub program: String,
     /// Processor time of the work itself.
     pub cpu: AmountLaw,
+    /// Processor time when all processors are busy, over that when all are idle; `None`: as the machine's processors have it.
+    pub cpu_when_busy: Option<f64>,
     /// Number of pages that the command refers to, with demand paging. If 0, page faults never end by themselves.
     pub pages: AmountLaw,
     /// Share of the pages of the command before that this command uses too, 0 to 1. The same program uses all of them.

@@ -18,7 +18,13 @@ fn repairman(users: u32) -> Arc<Machine> {
     Arc::new(Machine {
         title: "a machine repairman".into(),
         source: "a textbook".into(),
-        processors: ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline: Discipline::FirstCome },
+        processors: ProcessorSpec {
+            count: 1,
+            speed: 1.0,
+            instructions_per_second: None,
+            discipline: Discipline::FirstCome,
+            cpu_when_busy: None,
+        },
         residence: Residence::Everything,
         limit: EligibilityLimit::None,
         stores: Vec::new(),

@@ -22,7 +22,7 @@ fn busy_machine() -> Machine {
     Machine {
         title: "a busy machine".into(),
         source: "made for a test".into(),
-        processors: ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline },
+        processors: ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline, cpu_when_busy: None },
         residence: Residence::Everything,
         limit: EligibilityLimit::None,
         stores: Vec::new(),

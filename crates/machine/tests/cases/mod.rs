@@ -35,7 +35,12 @@ const TABLES: [GoodTable; 14] = [
     GoodTable(
         "",
         "[processors]",
-        &[("count", "2", Whole), ("speed", "1.5", Number), ("instructions_per_second", "1e6", Number)],
+        &[
+            ("count", "2", Whole),
+            ("speed", "1.5", Number),
+            ("instructions_per_second", "1e6", Number),
+            ("cpu_when_busy", "0.8", Number),
+        ],
         COMMAND,
     ),
     GoodTable("", "[processors]\ndiscipline = 'round-robin'", &[("quantum", "'1ms'", Time), ("switch", "'1ms'", Time)], COMMAND),

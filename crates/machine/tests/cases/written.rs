@@ -1,7 +1,7 @@
 //! Mistakes in machine files written by hand: ▶ marks the place, and what follows must be in the message.
 
 /// Whole files; `title` and `source` stand in each that is about something else.
-pub const WRITTEN: [(&str, &str); 73] = [
+pub const WRITTEN: [(&str, &str); 81] = [
     ("title = ▶", "this is not TOML"),
     ("source = 's'\n[commands.x]\ncpu = '1s'", "add title"),
     ("title = 't'\n[commands.x]\ncpu = '1s'", "add source"),
@@ -12,6 +12,17 @@ pub const WRITTEN: [(&str, &str); 73] = [
     ("title = 't'\nsource = 's'\nprocessors = ▶3", "a table"),
     ("title = 't'\nsource = 's'\n[processors]\ncount = ▶0\n[commands.x]\ncpu = '1s'", "from 1 to"),
     ("title = 't'\nsource = 's'\n[processors]\nspeed = ▶0\n[commands.x]\ncpu = '1s'", "over 0"),
+    ("title = 't'\nsource = 's'\n[processors]\ncpu_when_busy = ▶0\n[commands.x]\ncpu = '1s'", "from 0.01 to 100"),
+    ("title = 't'\nsource = 's'\n[processors]\ncpu_when_busy = ▶-0.2\n[commands.x]\ncpu = '1s'", "0 or more"),
+    ("title = 't'\nsource = 's'\n[processors]\ncpu_when_busy = ▶101\n[commands.x]\ncpu = '1s'", "0.8 is a fifth less"),
+    ("title = 't'\nsource = 's'\n[processors]\ncpu_when_busy = ▶inf\n[commands.x]\ncpu = '1s'", "is not finite"),
+    ("title = 't'\nsource = 's'\n[processors]\ncpu_when_busy = ▶nan\n[commands.x]\ncpu = '1s'", "is not finite"),
+    ("title = 't'\nsource = 's'\n[processors]\ncpu_when_busy = ▶'80 %'\n[commands.x]\ncpu = '1s'", "number"),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\ncpu_when_busy = ▶1e300", "from 0.01 to 100"),
+    (
+        "title = 't'\nsource = 's'\n[commands.x]\ncpu_when_busy = ▶0.8\nroute = [{ at = 'processor', service = '1s' }]",
+        "a `route` replaces `cpu_when_busy`",
+    ),
     (
         "title = 't'\nsource = 's'\n[processors]\ndiscipline = 'sharing'\n▶quantum = '1s'\n[commands.x]\ncpu = '1s'",
         "choose round-robin or ctss",

@@ -11,7 +11,7 @@ use super::PlannedInteraction;
 
 /// A machine on which only the work takes time. Command n belongs to interaction n.
 pub fn machine(discipline: Discipline, interactions: &[PlannedInteraction]) -> Machine {
-    let processors = ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline };
+    let processors = ProcessorSpec { count: 1, speed: 1.0, instructions_per_second: None, discipline, cpu_when_busy: None };
     Machine {
         title: "A bare machine".to_owned(),
         source: "made up".to_owned(),

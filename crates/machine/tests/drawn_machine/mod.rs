@@ -76,8 +76,14 @@ fn discipline() -> impl Strategy<Value = Discipline> {
 }
 
 fn processors() -> impl Strategy<Value = ProcessorSpec> {
-    (1u32..65_535, amount(), option::of(amount()), discipline()).prop_map(
-        |(count, speed, instructions_per_second, discipline)| ProcessorSpec { count, speed, instructions_per_second, discipline },
+    (1u32..65_535, amount(), option::of(amount()), discipline(), option::of(0.01f64..100.0)).prop_map(
+        |(count, speed, instructions_per_second, discipline, cpu_when_busy)| ProcessorSpec {
+            count,
+            speed,
+            instructions_per_second,
+            discipline,
+            cpu_when_busy,
+        },
     )
 }
 
@@ -210,10 +216,18 @@ fn command() -> impl Strategy<Value = Command> {
     let waits = option::of((0..STORES, law(false))).prop_map(|wait| wait.into_iter().collect::<Vec<_>>());
     let standing = (0u32..99, -20i32..20, option::of(any::<u8>()), "[a-zé\"' ]{0,3}");
     let image = (0u32..1000, 0u32..1 << 19).prop_map(|(low, more)| AmountLaw::Uniform(f64::from(low), f64::from(low + more)));
-    let needs =
-        (law(false), (share(), option::of(amount())), image, vec(law(true), 8), vec(law(false), 2), bytes, (requests, waits));
+    let needs = (
+        (law(false), option::of(0.01f64..100.0)),
+        (share(), option::of(amount())),
+        image,
+        vec(law(true), 8),
+        vec(law(false), 2),
+        bytes,
+        (requests, waits),
+    );
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
-        let (cpu, (common, headway_factor), image_words, numbers, times, network_bytes, (requests, waits)) = needs;
+        let ((cpu, cpu_when_busy), (common, headway_factor), image_words, numbers, times, network_bytes, (requests, waits)) =
+            needs;
         let plain = route.is_none();
         let program = if program.trim().is_empty() { String::new() } else { program };
         let only = |draw: &AmountLaw| if plain { draw.clone() } else { AmountLaw::ZERO };
@@ -221,6 +235,7 @@ fn command() -> impl Strategy<Value = Command> {
             name: String::new(),
             program: if plain { program } else { String::new() },
             cpu: only(&cpu),
+            cpu_when_busy: cpu_when_busy.filter(|_| plain),
             pages: only(&numbers[0]),
             common: if plain { common } else { 0.0 },
             headway_factor: headway_factor.filter(|_| plain),

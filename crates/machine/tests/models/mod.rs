@@ -46,7 +46,7 @@ pub fn machine(count: u32, discipline: Discipline, command: Command, population:
     Machine {
         title: "a model".into(),
         source: "made for a test".into(),
-        processors: ProcessorSpec { count, speed: 1.0, instructions_per_second: None, discipline },
+        processors: ProcessorSpec { count, speed: 1.0, instructions_per_second: None, discipline, cpu_when_busy: None },
         residence: Residence::Everything,
         limit: EligibilityLimit::None,
         stores: Vec::new(),

@@ -106,6 +106,7 @@ fn commands() -> Vec<Command> {
         pages: AmountLaw::Uniform(5.0, 60.0),
         common: 0.3,
         headway_factor: Some(2.5),
+        cpu_when_busy: Some(0.7),
         image_words: AmountLaw::Uniform(500.0, 9_000.0),
         segment_faults: AmountLaw::Fixed(0.6),
         bound_faults: AmountLaw::Fixed(1.0),
