@@ -22,7 +22,7 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.fitting.demands import fit_disk_waits, fit_processor_times, fit_unmetered_wait
 from loadgo.fitting.design import further_runs
-from loadgo.fitting.load_law import INDEPENDENT_WORK, RunLoads, load_shares, run_loads
+from loadgo.fitting.load_law import INDEPENDENT_WORK, UNSEEN_DEPENDENCE, RunLoads, load_shares, run_loads
 from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
 from loadgo.fitting.memory import fit_memory
 from loadgo.fitting.reading import RunReading, read_runs
@@ -32,6 +32,7 @@ from loadgo.fitting.remarks import (
     fit_warnings,
     growth_warnings,
     measured_load,
+    other_work,
     prediction_command,
 )
 from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
@@ -55,7 +56,7 @@ from loadgo.fitting.uncertainty import (
     log_interval,
     resample_groupings,
 )
-from loadgo.fitting.unowned_time import UnownedTime, fit_unowned_time
+from loadgo.fitting.unowned_time import MOST_OTHERS_SHARE, UnownedTime, fit_unowned_time
 from loadgo.fitting.values import FittedValue, FittedValues, join_values
 from loadgo.measures.run_evidence import evidence_of_runs
 from loadgo.measures.trust import NO_EVIDENCE, Evidence
@@ -157,7 +158,9 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     groupings = resample_groupings(rows)
     unowned = fit_unowned_time(readings) if readings[0].kind == "host" else None
     interrupt_ns = unowned.interaction_ns if unowned else 0.0
-    loads = run_loads(readings, interrupt_ns)
+    others = other_work(readings, unowned) if readings[0].kind == "host" else None
+    is_busy = others is not None and others.share > MOST_OTHERS_SHARE
+    loads = None if is_busy else run_loads(readings, interrupt_ns)
     measured = MeasuredRuns(readings, rows, groupings, loads)
     values = _fit_host(measured, unowned) if readings[0].kind == "host" else _fit_machine(measured, crew)
     values = join_values(known_values(readings[0]), values)
@@ -244,9 +247,10 @@ def _fit_host(measured: MeasuredRuns, unowned: UnownedTime | None) -> FittedValu
     """The values of a host: from the meters of its interactions, their unmetered waits, and time that none owns."""
     readings, rows, groupings = measured.readings, measured.rows, measured.groupings
     work = fit_processor_times(rows, groupings, np.zeros(len(rows)), measured.loads)
-    independent = FittedValues((), () if measured.loads else (INDEPENDENT_WORK,))
+    has_several_loads = len({reading.users for reading in readings}) > 1
+    independent = UNSEEN_DEPENDENCE if has_several_loads else INDEPENDENT_WORK
     parts = [
-        independent,
+        FittedValues((), () if measured.loads else (independent,)),
         work,
         fit_disk_waits(rows, groupings),
         fit_memory(readings, rows["cpu"].to_numpy(), groupings),

@@ -27,6 +27,10 @@ from loadgo.stats.student import student_reach
 
 INDEPENDENT_WORK = "a command's processor time is independent of the users"
 """The assumption of a fit to runs of one number of users."""
+UNSEEN_DEPENDENCE = (
+    f"{INDEPENDENT_WORK}: other programs took so much of the host that its runs do not show how it depends on them"
+)
+"""The assumption of a fit to runs of several numbers of users on a busy host."""
 _USUAL_SLOPES = 0.3
 """Standard deviation of slopes of hosts, as far as they were measured. A slope of the runs counts against it."""
 _SMALL_SLOPE_SHARE = 0.05

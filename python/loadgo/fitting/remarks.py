@@ -90,7 +90,7 @@ def fit_warnings(
             f"no interaction of {in_words([*map(as_code, unknown)])} was answered and metered, so the machine has no "
             "such command"
         )
-    if clause := busy_clause(_other_work(readings, unowned)):
+    if clause := busy_clause(other_work(readings, unowned)):
         clause = clause[0].lower() + clause[1:]
         warnings.append(
             f"{clause}: the fitted machine leaves that out, but its commands have processor times of a busy host"
@@ -98,7 +98,7 @@ def fit_warnings(
     return (*warnings, *_miss_warnings(checks))
 
 
-def _other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:
+def other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:
     """The other work of all runs together, as in reports, or else from the regression's background."""
     works = [(other_work_of(reading.tables, reading.stretch, reading.total), reading.span_s) for reading in readings]
     measured = [(work, span_s) for work, span_s in works if work is not None]

@@ -23,8 +23,11 @@ _FEWEST_SPANS = 8
 _FEWEST_STANDARD_ERRORS = 2.0
 """A coefficient of fewer standard errors than this is taken as 0."""
 
-_MOST_OTHERS_SHARE = 0.3
-"""If others use a larger share of the processors' time, the unowned time of an interaction is taken as 0."""
+MOST_OTHERS_SHARE = 0.3
+"""If others use a larger share of the processors' time, the unowned time of an interaction is taken as 0.
+
+How processor time depends on the users is then left out, too.
+"""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
     # On a host that other programs keep busy, the unowned time of interactions displaces their time, not idle time.
     is_significant = (
         interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1]
-        and background < _MOST_OTHERS_SHARE * readings[0].processors
+        and background < MOST_OTHERS_SHARE * readings[0].processors
     )
     return UnownedTime(interaction_ns if is_significant else 0.0, float(errors[1]), background, len(spans))
 

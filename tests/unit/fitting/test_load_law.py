@@ -10,16 +10,18 @@ import polars as pl
 import pytest
 from loadgo.errors import LoadgoError
 from loadgo.fitting.design import best_second_load, further_runs
-from loadgo.fitting.fit import Fit, fit
+from loadgo.fitting.fit import Fit, _fit_runs, fit
 from loadgo.fitting.load_law import LoadLaw, RunLoads, fit_load_law
 from loadgo.fitting.reading import read_runs
 from loadgo.fitting.uncertainty import resample_groupings
 from loadgo.fitting.values import FittedValues
+from loadgo.measures.other_work import OtherWork
 from loadgo.prediction.draws import uncertain_parameters
 from loadgo.prediction.figures import figures_of
 from loadgo.records.machine_file import parsed_machine
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import tables
+from loadgo.running.worker_runs import this_process
 
 SCRIPT = """\
 name  = "three commands"
@@ -201,3 +203,15 @@ def test_an_uncertain_dependence_asks_for_more_of_both_ends(laboratory: Laborato
 def test_a_machine_whose_law_makes_no_sense_is_refused_in_words(laboratory: Laboratory, value: str) -> None:
     with pytest.raises(LoadgoError, match="cpu_when_busy"):
         parsed_machine(laboratory.truth.read_text(), [f"processors.cpu_when_busy={value}"])
+
+
+@pytest.mark.parametrize(("others", "words"), [(0.4, "other programs took so much of the host"), (0.2, "")])
+def test_the_law_is_left_out_where_other_programs_took_much_of_the_host(
+    others: float, words: str, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings = read_runs([laboratory.run(laboratory.truth, users, seed=4).folder for users in (2, 9)])
+    hosts = [replace(reading, kind="host") for reading in readings]
+    monkeypatch.setattr("loadgo.fitting.fit.other_work", lambda *_: OtherWork(others))
+    fitted = _fit_runs(hosts, None, None, this_process())
+    assert ("cpu_when_busy" in fitted.text) is not bool(words)
+    assert words in " ".join(fitted.fitted.assumed)
