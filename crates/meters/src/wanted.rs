@@ -5,8 +5,8 @@ use std::sync::Arc;
 /// Samples per second of the clock profile of a run.
 pub const PROFILE_HZ: u32 = 1000;
 /// Ticks per second on each busy processor, where they only divide its busy time: a tick takes up to 20 µs. A minute of a busy processor
-/// has 14,000, so each share is within 0.8 % of the busy time. They do not stay in step with timers of 1 to 20 ms: after 17 ticks they have
-/// met all moments between two of the kernel's own ticks.
+/// has 14,000, so each share is within 0.8 % of the busy time. They do not stay in step with timers of 1 to 20 ms: 17 ticks spread
+/// evenly between two of the kernel's own.
 const ACTIVITY_HZ: u32 = 237;
 
 /// The amount of metering.

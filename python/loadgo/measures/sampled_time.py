@@ -17,8 +17,8 @@ SAMPLED_CATEGORIES = ("user", "primitive", "page fault", "interrupt", "soft inte
 _FIRST_CLOCK_HZ = 1000
 """Samples a second in runs whose `run.toml` does not say it: all had the same."""
 
-_NORMAL_REACH = 1.96
-"""Quantile of the normal law for an interval of 95 %."""
+_REACH_IN_ERRORS = 1.96
+"""Half of a 95 % interval in standard errors, by the normal law."""
 
 
 def dividing_clock_hz(meters_section: Mapping[str, Any]) -> int:
@@ -41,6 +41,6 @@ def _error_ns(part_ns: int, whole_ns: int, hz: int) -> float:
     if not whole_ns:
         return 0.0
     samples = whole_ns * hz / 1e9
-    all_samples = samples + _NORMAL_REACH**2
-    share = (samples * part_ns / whole_ns + _NORMAL_REACH**2 / 2) / all_samples
-    return whole_ns * _NORMAL_REACH * math.sqrt(share * (1 - share) / all_samples)
+    all_samples = samples + _REACH_IN_ERRORS**2
+    share = (samples * part_ns / whole_ns + _REACH_IN_ERRORS**2 / 2) / all_samples
+    return whole_ns * _REACH_IN_ERRORS * math.sqrt(share * (1 - share) / all_samples)

@@ -148,7 +148,7 @@ def _account(total_time: TotalTime) -> str:
 
 
 def _sampled(summary: Summary, total_time: TotalTime) -> str:
-    """What divided the busy time, where that was a clock; empty elsewhere."""
+    """A note on the clock that divided the busy time; empty where none did."""
     if all(row.error_ns is None for row in total_time.categories):
         return ""
     hz = dividing_clock_hz(summary.run.meters)
