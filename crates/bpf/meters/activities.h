@@ -5,7 +5,7 @@
 /* Activities, in the order of `enum SampledActivity` of the reader. */
 enum activity { SHOWS_NONE, IN_USER, IN_PRIMITIVE, IN_PAGE_FAULT, IN_INTERRUPT, IN_SOFT_INTERRUPT, IN_GETWORK, IN_KERNEL_THREAD, ACTIVITIES };
 
-enum { MOST_FUNCTIONS = 8192, ACTIVITY_BITS = 8, MOST_SAMPLED_FRAMES = 64 };
+enum { FUNCTIONS_BITS = 13, MOST_FUNCTIONS = 1 << FUNCTIONS_BITS, ACTIVITY_BITS = 8, MOST_SAMPLED_FRAMES = 64 };
 
 /* Lowest mark in a stack (PERF_CONTEXT_MAX); greater words are no addresses. */
 #define LOWEST_MARK ((u64)-4095)
@@ -61,11 +61,11 @@ __attribute__((noinline)) u32 activity_at(u64 address)
 	u64 key = address << ACTIVITY_BITS | ((1 << ACTIVITY_BITS) - 1);
 	u64 place = 0;
 #pragma unroll
-	for (u32 step = MOST_FUNCTIONS / 2; step; step >>= 1) {
-		u64 next = all->word[(place + step) & (MOST_FUNCTIONS - 1)];
-		u64 is_before = ~((s64)(key - next) >> 63); /* all ones if `next` begins at the address or before */
+	for (u32 bit = FUNCTIONS_BITS; bit--;) {
+		u64 next = all->word[(place + (1 << bit)) & (MOST_FUNCTIONS - 1)];
+		u64 is_before = ~(key - next) >> 63; /* 1 if `next` begins at the address or before; a mask of -1 or 0 would be two paths since Linux 6.18 */
 		asm volatile("" : "+r"(is_before));
-		place += step & is_before;
+		place += is_before << bit;
 		asm volatile("" : "+r"(place)); /* else the mask of the index is left out, and Linux 6.1 knows no bounds of an OR */
 	}
 	u64 word = all->word[place & (MOST_FUNCTIONS - 1)];

@@ -54,9 +54,12 @@ INLINE void charge_and_turn(struct processor *cpu, u64 now, u32 category, u64 re
 	cpu->turning = 0;
 }
 
-INLINE void turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 ready)
+/* The function is not static: see `wait_changes`. */
+__attribute__((noinline)) int turn_from_idle(struct processor *cpu, u64 now, u32 category, u64 ready)
 {
-	charge_and_turn(cpu, now, category, ready, 1);
+	if (cpu)
+		charge_and_turn(cpu, now, category, ready, 1);
+	return 0;
 }
 
 INLINE void turn(struct processor *cpu, u64 now, u32 category)

@@ -62,19 +62,20 @@ INLINE void copy_integrals(u64 *to, struct waiting *all)
 		to[cause] = all->integral[cause];
 }
 
-/* A task begins (`change` 1) or ends (-1) a wait. */
-INLINE void wait_changes(u64 now, u32 cause, s32 change)
+/* A task begins (`change` 1) or ends (-1) a wait. The function is not static, so that the kernel checks it once, and not in each place. */
+__attribute__((noinline)) int wait_changes(u64 now, u32 cause, s32 change)
 {
 	struct waiting *all = all_waits();
 	u64 *idle = all_idle();
 	if (!all || !idle)
-		return;
+		return 0;
 	spin_lock(&all->lock);
 	integrate(all, now);
 	all->tasks[BOUNDED(cause, CAUSES - 1)] += change;
 	__sync_fetch_and_add(&all->all, change); /* before the idle processors are read: see `begin_idle` */
 	weigh(all, idle);
 	spin_unlock(&all->lock);
+	return 0;
 }
 
 /* This processor becomes idle. While no task waits, all weights are 0 and the integrals do not change, so no lock is needed. If a task

@@ -26,18 +26,19 @@ INLINE u32 length_class(u64 length)
 	return class;
 }
 
-/* The queue becomes longer or shorter. The time at its former length is added to this processor's counts. */
-INLINE void queue_changes(struct processor *cpu, u64 now, s64 change)
+/* The queue becomes longer or shorter. The time at its former length is added to this processor's counts. Not static: see `wait_changes`. */
+__attribute__((noinline)) int queue_changes(struct processor *cpu, u64 now, s64 change)
 {
 	u32 zero = 0;
 	struct ready_queue *queue = map_lookup(&ready_queue, &zero);
-	if (!queue)
-		return;
+	if (!queue || !cpu)
+		return 0;
 	u64 length = __sync_fetch_and_add(&queue->length, change);
 	u64 since = *(volatile u64 *)&queue->since;
 	*(volatile u64 *)&queue->since = now; /* two processors may count the same ns; the reader makes the times add up to the span */
 	if ((s64)length < 0 || !since || now <= since)
-		return;
+		return 0;
 	cpu->queue_ns[length_class(length) & (QUEUE_LENGTHS - 1)] += now - since;
 	cpu->queue_area += (now - since) * length;
+	return 0;
 }

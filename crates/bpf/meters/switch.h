@@ -61,7 +61,7 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 	charge_run(cpu, record, ran, state & DEAD);
 	remove_from_counts(cpu, record, now);
 	record->loaded += ran;
-	if (state & DEAD) {
+	if (exact && state & DEAD) {
 		count_last_faults(task);
 		count_call(cpu, this_processor(), now, 0); /* the call from which the task never returns */
 	}
@@ -187,14 +187,16 @@ int on_switch(u64 *context)
 	if (before->pid) {
 		if (cpu->since && before->pid != cpu->pid)
 			take_over(cpu, now); /* some kernels do not report every switch */
-		fault_leaves(cpu, before, now);
+		if (exact)
+			fault_leaves(cpu, before, now);
 		leave(context, cpu, before, state, now);
 		cpu->preemptions += preempted != 0;
 	}
 	if (after->pid) {
 		cpu->switches++;
 		ready = enter(cpu, after, now, now);
-		fault_returns(cpu, after);
+		if (exact)
+			fault_returns(cpu, after);
 	} else {
 		cpu->doing.category = IDLE;
 		cpu->slot = cpu->name = 0;

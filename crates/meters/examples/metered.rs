@@ -3,7 +3,7 @@
 
 use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
-use loadgo_meters::{CLOCK_HZ, MeterRequest, Meters, Tier};
+use loadgo_meters::{MeterRequest, Meters, PROFILE_HZ, Tier};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::mpsc::channel;
@@ -33,8 +33,8 @@ fn wanted(tier: &str) -> Option<MeterRequest> {
     let (tier, profile_hz) = match tier {
         "none" => return None,
         "cheap" => (Tier::Cheap, None),
-        "cheap,profile" => (Tier::Cheap, Some(CLOCK_HZ)),
-        "exact" => (Tier::Exact, Some(CLOCK_HZ)),
+        "cheap,profile" => (Tier::Cheap, Some(PROFILE_HZ)),
+        "exact" => (Tier::Exact, Some(PROFILE_HZ)),
         "exact-alone" => (Tier::Exact, None), // without the profile
         _ => panic!("no tier is called {tier}"),
     };

@@ -1,6 +1,6 @@
 //! The meters that this host can have, how exact they are, and why others are absent.
 
-use crate::clock::{CLOCK_HZ, CLOCK_PROGRAM};
+use crate::clock::CLOCK_PROGRAM;
 use crate::kernel_symbols::hidden_addresses;
 use crate::meter::Meter;
 use crate::price;
@@ -9,7 +9,7 @@ use crate::programs::hooks::{HookPoint, METER_HOOKS};
 use crate::programs::load::{Loaded, MissingProgram};
 use crate::refusal::MeterRefusal;
 use crate::tables::kernel_interrupts;
-use crate::wanted::{MeterRequest, Tier};
+use crate::wanted::{MeterRequest, PROFILE_HZ, Tier};
 use aya::maps::MapType;
 use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
@@ -64,7 +64,7 @@ pub fn host_meters() -> Vec<MeterAvailability> {
     }
     let addresses = Addresses::read();
     let tracepoints = tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
-    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: Some(CLOCK_HZ) };
+    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: Some(PROFILE_HZ) };
     Meter::OF_HOST
         .map(|meter| MeterAvailability {
             meter,
@@ -169,7 +169,10 @@ fn loaded_quality(
             Some(missing) => {
                 MeterQuality::estimated_since("busy time is not divided, all of it is user", missing.refusal.clone())
             }
-            None => MeterQuality::estimated("busy time is divided by a clock of 1000 Hz; busy and idle themselves are exact"),
+            None => MeterQuality::estimated(format!(
+                "busy time is divided by a clock of {} Hz; busy and idle themselves are exact",
+                wanted.clock_hz().unwrap_or(0)
+            )),
         },
         (Meter::ClockProfile | Meter::Segments, _) if wanted.profile_hz.is_none() => {
             MeterQuality::Absent("the cheap meters leave it out: --meters cheap,profile".into())

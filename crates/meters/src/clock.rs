@@ -4,6 +4,7 @@
 //! sample leaves the kernel, and no thread reads any.
 
 use crate::kallsyms::Kallsyms;
+use crate::meter::Meter;
 use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::interrupted_load::load_despite_signals;
 use crate::programs::load::{Loaded, MissingProgram, map_array};
@@ -19,8 +20,6 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Samples per second on each processor.
-pub const CLOCK_HZ: u32 = 1000;
 /// Name of the kernel program.
 pub(crate) const CLOCK_PROGRAM: &str = "on_clock";
 /// Number of words of `struct functions`.
@@ -41,10 +40,8 @@ pub(crate) struct Clock {
 /// # Errors
 /// The program is noted as missing, with the host's refusal; then busy time is not divided.
 pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
-    if !wanted.counts_activities() {
-        return Ok(None);
-    }
-    match Clock::begin(&mut context.loaded) {
+    let Some(hz) = wanted.clock_hz().filter(|_| wanted.counts_activities()) else { return Ok(None) };
+    match Clock::begin(&mut context.loaded, hz) {
         Ok(clock) => Ok(Some(Box::new(clock))),
         Err(refusal) => {
             context.loaded.missing.push(MissingProgram { meter: None, program: CLOCK_PROGRAM, refusal });
@@ -53,10 +50,16 @@ pub(crate) fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Opti
     }
 }
 
+/// Samples per second of each busy processor, after all parts have begun; 0 without a clock.
+pub(crate) fn rate(loaded: &Loaded, wanted: &MeterRequest) -> u32 {
+    let lacks_clock = |missing: &MissingProgram| missing.program == CLOCK_PROGRAM || missing.meter == Some(Meter::ClockProfile);
+    if loaded.missing.iter().any(lacks_clock) { 0 } else { wanted.clock_hz().unwrap_or(0) }
+}
+
 impl Clock {
-    fn begin(loaded: &mut Loaded) -> Result<Clock, MeterRefusal> {
+    fn begin(loaded: &mut Loaded, hz: u32) -> Result<Clock, MeterRefusal> {
         let program = load_clock_program(loaded)?;
-        let clock = |processor| start_clock(processor, program).map_err(MeterRefusal::from);
+        let clock = |processor| start_clock(processor, program, hz).map_err(MeterRefusal::from);
         let events = aya::util::online_cpus()?.into_iter().map(clock).collect::<Result<_, MeterRefusal>>()?;
         let counts = map_counts(loaded)?;
         let last = read_counts(&counts).collect();
@@ -104,10 +107,10 @@ pub(crate) fn read_counts(counts: &MappedWords) -> impl Iterator<Item = [u64; AC
     processors.map(|words| std::array::from_fn(|activity| words[activity].load(Relaxed)))
 }
 
-fn start_clock(processor: u32, program: RawFd) -> io::Result<Counter> {
+fn start_clock(processor: u32, program: RawFd, hz: u32) -> io::Result<Counter> {
     let mut builder = Builder::new(Software::CPU_CLOCK);
     builder.one_cpu(processor as usize).any_pid().exclude_idle(true).exclude_kernel(false).exclude_hv(false);
-    let mut clock = builder.sample_period(period_ns(CLOCK_HZ)).build()?;
+    let mut clock = builder.sample_period(period_ns(hz)).build()?;
     clock.set_bpf(program)?;
     clock.enable()?;
     Ok(clock)
@@ -122,10 +125,26 @@ pub(crate) fn period_ns(hz: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wanted::Tier;
 
     #[test]
     fn a_period_is_a_little_longer_than_requested_and_does_not_beat_with_ticks() {
         assert_eq!(period_ns(1000), 1_003_021);
         assert_ne!(4_000_000 % period_ns(1000), 0);
+    }
+
+    /// The kernel's ticks of 100, 250, 300 and 1000 Hz, and programs that work every 20 ms.
+    const TIMER_PERIODS_US: [f64; 5] = [10_000.0, 4_000.0, 10_000.0 / 3.0, 1_000.0, 20_000.0];
+
+    #[test]
+    fn ticks_that_divide_busy_time_soon_meet_every_moment_of_the_periods_of_timers() {
+        let wanted = MeterRequest { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), profile_hz: None };
+        let period_us = period_ns(wanted.clock_hz().expect("the cheap tier has a clock")) as f64 / 1000.0;
+        for timer_us in TIMER_PERIODS_US {
+            let mut met: Vec<f64> = (0..64).map(|tick| f64::from(tick) * period_us % timer_us / timer_us).collect();
+            met.sort_by(f64::total_cmp);
+            let largest_gap = met.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0 - met[63], f64::max);
+            assert!(largest_gap < 0.04, "a timer of {timer_us} µs is not met in {largest_gap} of its period");
+        }
     }
 }

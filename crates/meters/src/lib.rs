@@ -26,11 +26,10 @@ pub mod tables;
 mod unseen_wakeups;
 mod wanted;
 
-pub use clock::CLOCK_HZ;
 pub use meter::Meter;
 pub use programs::load::kernel_types;
 pub use refusal::MeterRefusal;
-pub use wanted::{MeterRequest, Tier};
+pub use wanted::{MeterRequest, PROFILE_HZ, Tier};
 
 use accounts::AccountWaits;
 use available::MeterAvailability;
@@ -58,6 +57,7 @@ pub struct Meters {
     lost: Vec<LostRow>,
     availability: Vec<MeterAvailability>,
     calibration: Calibration,
+    clock_hz: u32,
     exact: bool,
 }
 
@@ -80,8 +80,9 @@ impl Meters {
         let availability = available::loaded_meters(&context.loaded, wanted);
         let calibrate = |unmetered| calibration::calibrate(&unmetered, &context.loaded);
         let calibration = unmetered.map_or_else(Calibration::default, calibrate);
-        let mut meters =
-            Meters { context, parts, origin_ns, lost: Vec::new(), availability, calibration, exact: wanted.tier == Tier::Exact };
+        let clock_hz = clock::rate(&context.loaded, wanted);
+        let exact = wanted.tier == Tier::Exact;
+        let mut meters = Meters { context, parts, origin_ns, lost: Vec::new(), availability, calibration, clock_hz, exact };
         let (_, failures) = meters.sample_parts(Instant(monotonic_ns() - origin_ns)); // counts so far belong to no span
         if let Some(refusal) = failures.into_iter().next() {
             return Err(refusal);
@@ -126,6 +127,11 @@ impl Meters {
     /// Costs of the meters on this host, measured at the start.
     pub fn calibration(&self) -> Calibration {
         self.calibration
+    }
+
+    /// Samples per second that the clock takes of each busy processor; 0 without a clock.
+    pub fn clock_hz(&self) -> u32 {
+        self.clock_hz
     }
 
     /// The accounts of users' waits, for the driver's thread. `commands` has the command's number (0 for none) of each line of the

@@ -14,7 +14,6 @@ pub(crate) mod stacks;
 mod symbols;
 
 use crate::accounts::sessions::Sessions;
-use crate::clock::CLOCK_HZ;
 use crate::kallsyms::Kallsyms;
 use crate::meter::Meter;
 use crate::part::{Context, MeterPart, RecordSpan};
@@ -24,7 +23,7 @@ use crate::profile::segments::CountedKinds;
 use crate::profile::sideband::{RingRequest, RingScope, Rings};
 use crate::programs::load::Loaded;
 use crate::refusal::MeterRefusal;
-use crate::wanted::{MeterRequest, Tier};
+use crate::wanted::{MeterRequest, PROFILE_HZ, Tier};
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
@@ -94,7 +93,7 @@ impl Profile {
         sessions_only: bool,
     ) -> Result<Profile, MeterRefusal> {
         let processors = aya::util::online_cpus()?;
-        let hz = wanted.profile_hz.unwrap_or(CLOCK_HZ);
+        let hz = wanted.profile_hz.unwrap_or(PROFILE_HZ);
         let request = RingRequest { hz, ring_bytes: ring_bytes(processors.len()), scope: RingScope::All };
         // a refusal of the rings is reported first, because it is the greater obstacle
         let kallsyms = Kallsyms::read(true).or_else(|hidden| Rings::open(&processors, request).and(Err(hidden)))?;

@@ -8,7 +8,7 @@ use crate::profile::sideband::{RingRequest, RingScope, Rings};
 use crate::profile::stacks::CallChain;
 use crate::programs::load::load_only;
 use crate::shares::ActivityCounts;
-use crate::{CLOCK_HZ, MeterRequest, Tier};
+use crate::{MeterRequest, PROFILE_HZ, Tier};
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::process::{Command, Stdio};
@@ -84,7 +84,7 @@ fn the_program_in_the_kernel_and_the_walk_of_the_same_samples_count_the_same_act
     let program = load_clock_program(&mut loaded).expect("the program loads");
     let (counts, kallsyms) =
         (map_counts(&loaded).expect("counts"), Kallsyms::read(false).expect("the kernel shows its functions"));
-    let request = RingRequest { hz: CLOCK_HZ, ring_bytes: 4 << 20, scope: RingScope::All };
+    let request = RingRequest { hz: PROFILE_HZ, ring_bytes: 4 << 20, scope: RingScope::All };
     let mut rings = Rings::open(&aya::util::online_cpus().expect("processors"), request).expect("the host may be profiled");
     let by_walking = walked(&samples_of_work(&mut rings, program), &kallsyms);
     let mut all = [0; 6];

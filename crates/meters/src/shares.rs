@@ -46,6 +46,22 @@ impl ActivityCounts {
         ActivityCounts { user, primitive, page_fault, interrupt, soft_interrupt, getwork, kernel_thread }
     }
 
+    /// The number of samples of users' tasks.
+    pub fn of_tasks(&self) -> u64 {
+        self.user + self.primitive + self.page_fault + self.interrupt + self.soft_interrupt + self.getwork
+    }
+
+    /// Adds the counts of a span to these.
+    pub fn extend(&mut self, more: ActivityCounts) {
+        self.user += more.user;
+        self.primitive += more.primitive;
+        self.page_fault += more.page_fault;
+        self.interrupt += more.interrupt;
+        self.soft_interrupt += more.soft_interrupt;
+        self.getwork += more.getwork;
+        self.kernel_thread += more.kernel_thread;
+    }
+
     /// Counts a sample.
     pub fn add(&mut self, activity: SampledActivity) {
         *match activity {

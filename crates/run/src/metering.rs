@@ -5,7 +5,7 @@ use loadgo_core::time::Instant;
 use loadgo_host::refusal::Refusal;
 use loadgo_meters::available::{MeterAvailability, MeterQuality};
 use loadgo_meters::calibration::{Calibration, EventPrice};
-use loadgo_meters::{CLOCK_HZ, MeterRefusal, MeterRequest, Meters, Tier};
+use loadgo_meters::{MeterRefusal, MeterRequest, Meters, PROFILE_HZ, Tier};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl NamedTier {
     }
 
     fn profile_hz(self) -> Option<u32> {
-        (self != NamedTier::Cheap).then_some(CLOCK_HZ)
+        (self != NamedTier::Cheap).then_some(PROFILE_HZ)
     }
 }
 
@@ -107,6 +107,8 @@ impl MetersState {
 pub(crate) struct MetersPart {
     /// `none`, or the name of a [`NamedTier`].
     tier: &'static str,
+    /// Samples per second of each busy processor; 0 without a sampling clock.
+    clock_hz: u32,
     /// The meters that count and clock everything.
     exact: Vec<&'static str>,
     /// Notes for the user.
@@ -161,7 +163,7 @@ impl MetersPart {
     }
 
     fn of(meters: &Meters, tier: NamedTier) -> MetersPart {
-        let mut part = MetersPart { tier: tier.name(), ..MetersPart::default() };
+        let mut part = MetersPart { tier: tier.name(), clock_hz: meters.clock_hz(), ..MetersPart::default() };
         part.update(&MetersState::of(meters));
         part
     }

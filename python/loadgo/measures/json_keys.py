@@ -57,7 +57,7 @@ JSON_KEYS: dict[type, str] = {
     Outcomes: "ok failed timeouts died unconfirmed not_found unseen",
     TimeByClass: "thinking_ns typing_ns waiting_ns driver_ns total_ns",
     TotalTime: "span_ns kind processors wall_ns categories account total_ns non_idle_ns",
-    Category: "name time_ns by_processor_ns busy in_non_idle count each_ns",
+    Category: "name time_ns error_ns by_processor_ns busy in_non_idle count each_ns",
     BusyTime: (
         "busy_ns users_ns driver_ns meters_ns instrument_ns price supervisor_ns unattributed_ns resolution_ns "
         "laboratory_ns"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from loadgo.measures.meter_price import MeterPrice, meter_price_of
+from loadgo.measures.sampled_time import SAMPLED_CATEGORIES, dividing_clock_hz, sampling_error_ns
 from loadgo.records.phases import Stretch, spans_in
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class Category:
 
     name: str
     time_ns: int
+    error_ns: float | None
+    """Half of the 95 % interval of `time_ns`, where samples of a clock divide the busy time; None elsewhere."""
     by_processor_ns: tuple[int, ...]
     """Time on each processor, in the order of `TotalTime.processors`."""
     busy: bool
@@ -187,9 +190,12 @@ def total_time_of(tables: Tables, stretch: Stretch, counts: Mapping[str, int] | 
     by_processor = _time_by_processor(spans)
     processors = sorted(by_processor["processor"].unique().to_list(), key=lambda name: (len(name), name))
     times = {(category, processor): int(time) for processor, category, time in by_processor.rows()}
+    parts_ns = {
+        name: [times.get((name, processor), 0) for processor in processors] for name in _category_names(by_processor)
+    }
+    errors_ns = _sampling_errors(parts_ns, dividing_clock_hz(tables.conditions.get("meters", {})))
     categories = tuple(
-        _category(name, [times.get((name, processor), 0) for processor in processors], (counts or {}).get(name))
-        for name in _category_names(by_processor)
+        _category(name, parts, (counts or {}).get(name), errors_ns.get(name)) for name, parts in parts_ns.items()
     )
     span_ns = int(spans.group_by("at_ns").agg(pl.col("span_ns").max())["span_ns"].sum())
     kind = _account_kind(tables, categories)
@@ -237,11 +243,21 @@ def _category_names(by_processor: pl.DataFrame) -> list[str]:
     return sorted(names, key=lambda name: (_CATEGORY_ORDER.index(name) if name in _CATEGORY_ORDER else -1, name))
 
 
-def _category(name: str, parts_ns: Sequence[int], count: int | None) -> Category:
+def _sampling_errors(parts_ns: Mapping[str, Sequence[int]], clock_hz: int) -> dict[str, float]:
+    """The errors of the categories that samples divide; none without a clock. `parts_ns` has all by processor."""
+    sampled = {name: parts for name, parts in parts_ns.items() if name in SAMPLED_CATEGORIES}
+    if not clock_hz or any(name in TICK_CATEGORIES for name in parts_ns):
+        return {}
+    divided_ns = [sum(times) for times in zip(*sampled.values(), strict=True)]
+    return {name: sampling_error_ns(parts, divided_ns, clock_hz) for name, parts in sampled.items()}
+
+
+def _category(name: str, parts_ns: Sequence[int], count: int | None, error_ns: float | None) -> Category:
     """The category with its time on each processor and the number of its events, if that is known."""
     return Category(
         name=name,
         time_ns=sum(parts_ns),
+        error_ns=error_ns,
         by_processor_ns=tuple(parts_ns),
         busy=is_busy(name),
         in_non_idle=name not in _UNWANTED_IDLE,

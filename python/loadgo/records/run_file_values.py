@@ -78,7 +78,7 @@ _KINDS: Mapping[str, str] = {
             system.frames conditions.users_logged_in conditions.memory_available_bytes
             conditions.memory_available_end_bytes conditions.users_memory_kills_end
             limit.memory_bytes limit_each.memory_bytes limit_each.swap_bytes limit_each.pids
-            limit_each.io_bytes_per_s usage.cpu_resolution_ns""",
+            limit_each.io_bytes_per_s usage.cpu_resolution_ns meters.clock_hz""",
         "a whole number from 1": "usage.every",
         "a list of texts": "command notes system.set usage.notes meters.exact meters.notes driver.notes",
         "a list of numbers": "conditions.load_average conditions.load_average_end",

@@ -51,6 +51,7 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         Column("count", (*("" if row.count is None else number(row.count) for row in rows), "", ""), spare=1),
         Column("each", (*("" if row.each_ns is None else duration(row.each_ns) for row in rows), "", ""), spare=1),
     )
+    error_cells = (*(exact_share(total_time.share_of(row.error_ns)) if row.error_ns else "" for row in rows), "", "")
     non_idle_cells = (*(_of_non_idle(row, non_idle_ns) for row in rows), _part(busy_ns, non_idle_ns), "")
     non_idle_columns = (Column("of non-idle", non_idle_cells, spare=2),)
     columns = (
@@ -59,6 +60,7 @@ def processors(total_time: TotalTime, over_time: Mapping[str, str]) -> Table:
         Column(
             "share", (*shares([row.time_ns for row in rows]), exact_share(total_time.share_of(busy_ns)), "100.00 %")
         ),
+        *((Column("±", error_cells, spare=1, of_previous=True),) if any(error_cells) else ()),
         *(non_idle_columns if non_idle_ns < total_time.total_ns else ()),
         *(count_columns if counted else ()),
         *_over_time(over_time, [row.name for row in rows], empty=2),

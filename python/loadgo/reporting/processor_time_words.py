@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loadgo.hosts.address import SSH_SCHEME
+from loadgo.measures.sampled_time import dividing_clock_hz
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.vocabulary import in_words_of
@@ -112,7 +113,10 @@ def time_lines(summary: Summary, view: View) -> list[tuple[str, str]]:
     total_time = summary.total_time
     if total_time is None:
         return []
-    lines = [(PROCESSORS_LABEL, line) for line in (_account(total_time), _non_idle(total_time))]
+    lines = [
+        (PROCESSORS_LABEL, line)
+        for line in (_account(total_time), _sampled(summary, total_time), _non_idle(total_time))
+    ]
     lines += [(PROCESSORS_LABEL, _process_difference(summary, total_time))]
     lines += [(SUMS_LABEL, _sums(summary)), (COVERAGE_LABEL, _coverage(summary, total_time))]
     lines += [("Own time", _own_time(summary, total_time)), (PRICE_LABEL, price_line(total_time, summary.run.meters))]
@@ -141,6 +145,14 @@ def _account(total_time: TotalTime) -> str:
         sentence += f"; the categories add up to {of_wall} of the wall time"
     others = "Others: the rest of the busy time, of kernel workers that move terminal bytes and of other processes. "
     return f"{'' if account.unattributed_ns is None else others}{sentence}."
+
+
+def _sampled(summary: Summary, total_time: TotalTime) -> str:
+    """A note on the clock that divided the busy time; empty where none did."""
+    if all(row.error_ns is None for row in total_time.categories):
+        return ""
+    hz = dividing_clock_hz(summary.run.meters)
+    return f"±: half of the 95 % interval, where a clock of {hz:,} Hz divides the busy time, which is exact as a whole."
 
 
 def covers_far_less_or_more(summary: Summary) -> bool:

@@ -1,9 +1,8 @@
 //! Tests of the windows: their sums, and what this kernel clocks in them. Some need root.
 
 use super::*;
-use crate::clock::CLOCK_HZ;
 use crate::programs::load::load;
-use crate::wanted::Tier;
+use crate::wanted::{PROFILE_HZ, Tier};
 use loadgo_sys::clock::thread_cpu_ns;
 
 const CALL: CallPrice = CallPrice { each_ns: 50.0, error_ns: 2.0 };
@@ -74,10 +73,10 @@ fn a_window_clocks_every_run_within_it_and_the_busy_time() {
 fn every_meter_of_a_tier_has_a_price_with_its_calls() {
     let expected: [(Tier, Option<u32>, &[&str]); 3] = [
         (Tier::Cheap, None, &["processes", "queue", "total time", "waits by user"]),
-        (Tier::Cheap, Some(CLOCK_HZ), &["clock profile", "processes", "queue", "segments", "total time", "waits by user"]),
+        (Tier::Cheap, Some(PROFILE_HZ), &["clock profile", "processes", "queue", "segments", "total time", "waits by user"]),
         (
             Tier::Exact,
-            Some(CLOCK_HZ),
+            Some(PROFILE_HZ),
             &["clock profile", "faults", "interrupts", "primitives", "processes", "queue", "total time", "waits by user"],
         ),
     ];
@@ -92,7 +91,7 @@ fn every_meter_of_a_tier_has_a_price_with_its_calls() {
 
 #[test]
 fn records_of_mappings_are_those_of_the_windows_share_of_the_time() {
-    let (_loaded, mut clocked) = clocked(Tier::Cheap, Some(CLOCK_HZ));
+    let (_loaded, mut clocked) = clocked(Tier::Cheap, Some(PROFILE_HZ));
     let (before, now) = (Recorded { at_ns: 1_000, count: 10 }, Recorded { at_ns: 9_000, count: 90 });
     assert_eq!(clocked.records_in(1_000, before, now), None);
     clocked.records = Some(MappingRecords { count: Arc::default(), each: Some(CALL) });
@@ -103,7 +102,7 @@ fn records_of_mappings_are_those_of_the_windows_share_of_the_time() {
 
 #[test]
 fn a_tick_interrupts_a_thread_with_a_program_and_with_samples() {
-    for profile_hz in [None, Some(CLOCK_HZ)] {
+    for profile_hz in [None, Some(PROFILE_HZ)] {
         let (_loaded, clocked) = clocked(Tier::Cheap, profile_hz);
         let mut clock = clocked.ticking.thread_clock().expect("the cheap meters have ticks").unwrap();
         let tick_ns = (0..1000).find_map(|_| clock.tick_ns()).expect("a millisecond of a thousand is undisturbed");

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 /// Number of ticks in a measurement. The middle one counts: a longer interruption, as by another task, leaves it.
 const TICKS: u32 = 3;
-/// Time between two ticks. The meters' own clock ticks a third as often: more often, ticks would be cheaper, with all they need in the caches.
+/// Time between two ticks. The meters' own clocks tick a third or a fourteenth as often: more often, ticks would be cheaper, with all they need
+/// in the caches.
 const TICK_PERIOD: Duration = Duration::from_micros(300);
 /// Processor time of a measurement, which ends between two ticks.
 const SPINNING_TIME: Duration = Duration::from_micros(1050);

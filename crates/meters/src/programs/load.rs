@@ -3,7 +3,7 @@
 use super::addresses::Addresses;
 use super::hooks::{Hook, HookPoint, METER_HOOKS};
 use super::interrupted_load::load_despite_signals;
-use super::swap_counters::swap_counters;
+use super::swap_counters::{SwapCounters, swap_counters};
 use super::{map_sizes, names};
 use crate::meter::Meter;
 use crate::refusal::MeterRefusal;
@@ -119,7 +119,7 @@ fn load_object(
     check_descriptors()?;
     let exact = u32::from(wanted.tier == Tier::Exact);
     let accounts = wanted.accounts + 1; // the first belongs to no session
-    let swap = swap_counters();
+    let swap = if wanted.tier == Tier::Exact { swap_counters() } else { SwapCounters::default() }; // only faults are told apart by them
     let mut loader = EbpfLoader::new();
     #[cfg(test)]
     let unseen_process = crate::unseen_wakeups::UNSEEN_PROCESS.load(std::sync::atomic::Ordering::Relaxed);

@@ -16,8 +16,8 @@ pub(crate) struct TotalTime {
     read: Vec<ProcessorWords>,
     waiting: Result<WaitIntegrals, MeterRefusal>,
     shown: Vec<Option<CategoryTimes>>,
-    /// Whether clock samples divide the busy time.
-    is_sampled: bool,
+    /// All samples of each processor, where clock samples divide the busy time.
+    sampled: Option<Vec<ActivityCounts>>,
     /// The processors that were online at the last reading.
     online: Vec<u32>,
 }
@@ -27,8 +27,8 @@ impl TotalTime {
         let loaded = &context.loaded;
         let processors = ProcessorMap::open(loaded)?;
         let (read, waiting, shown) = (processors.read().collect(), read_waiting(loaded), vec![None; loaded.processors as usize]);
-        let is_sampled = wanted.tier == Tier::Cheap;
-        Ok(Some(Box::new(TotalTime { processors, read, waiting, shown, is_sampled, online: online() })))
+        let sampled = (wanted.tier == Tier::Cheap).then(|| vec![ActivityCounts::default(); loaded.processors as usize]);
+        Ok(Some(Box::new(TotalTime { processors, read, waiting, shown, sampled, online: online() })))
     }
 }
 
@@ -52,8 +52,8 @@ impl MeterPart for TotalTime {
             if !online.contains(&number) && !self.online.contains(&number) {
                 continue; // an offline processor's idle time still grows
             }
-            if self.is_sampled {
-                divide_busy(&mut times, context.shares.get(&number).copied().unwrap_or_default());
+            if let Some(all) = self.sampled.as_mut().and_then(|sampled| sampled.get_mut(number as usize)) {
+                divide_busy(&mut times, context.shares.get(&number).copied().unwrap_or_default(), all);
             }
             sample.time.extend(rows(span, number as u16, &times));
         }
@@ -62,8 +62,11 @@ impl MeterPart for TotalTime {
     }
 }
 
-/// Divides the time of users' tasks by the activities of clock samples. Without samples it stays user time.
-fn divide_busy(times: &mut CategoryTimes, shares: ActivityCounts) {
+/// Divides the time of users' tasks by the activities of the span's clock samples, and counts these in `all`. A short time without samples
+/// is divided as `all` samples before it. Without any, it stays user time.
+fn divide_busy(times: &mut CategoryTimes, in_span: ActivityCounts, all: &mut ActivityCounts) {
+    all.extend(in_span);
+    let shares = if in_span.of_tasks() > 0 { in_span } else { *all };
     let samples = [
         (category::PRIMITIVE, shares.primitive),
         (category::PAGE_FAULT, shares.page_fault),
@@ -71,10 +74,10 @@ fn divide_busy(times: &mut CategoryTimes, shares: ActivityCounts) {
         (category::SOFT_INTERRUPT, shares.soft_interrupt),
         (category::GETWORK, shares.getwork),
     ];
-    let all = samples.iter().map(|(_, count)| count).sum::<u64>() + shares.user;
+    let count_of_all = shares.of_tasks();
     let busy = times[category::USER];
     for (category, count) in samples {
-        let part = (u128::from(busy) * u128::from(count)).checked_div(u128::from(all)).unwrap_or(0) as u64;
+        let part = (u128::from(busy) * u128::from(count)).checked_div(u128::from(count_of_all)).unwrap_or(0) as u64;
         times[category] += part;
         times[category::USER] -= part;
     }
@@ -110,13 +113,23 @@ mod tests {
     #[test]
     fn busy_time_is_divided_as_the_clock_found_it() {
         let mut divided = times(&[(category::USER, 1000), (category::IDLE_ZERO, 500)]);
-        divide_busy(
-            &mut divided,
-            ActivityCounts { user: 1, primitive: 2, getwork: 1, kernel_thread: 7, ..ActivityCounts::default() },
-        );
+        let found = ActivityCounts { user: 1, primitive: 2, getwork: 1, kernel_thread: 7, ..ActivityCounts::default() };
+        divide_busy(&mut divided, found, &mut ActivityCounts::default());
         assert_eq!(
             divided,
             times(&[(category::USER, 250), (category::PRIMITIVE, 500), (category::GETWORK, 250), (category::IDLE_ZERO, 500)])
         );
+    }
+
+    #[test]
+    fn busy_time_without_a_sample_is_divided_as_all_samples_before() {
+        let mut all = ActivityCounts::default();
+        let mut divided = times(&[(category::USER, 1000)]);
+        divide_busy(&mut divided, ActivityCounts::default(), &mut all);
+        assert_eq!(divided, times(&[(category::USER, 1000)]), "nothing was sampled yet");
+        divide_busy(&mut divided, ActivityCounts { user: 3, page_fault: 1, ..ActivityCounts::default() }, &mut all);
+        let mut later = times(&[(category::USER, 200)]);
+        divide_busy(&mut later, ActivityCounts { kernel_thread: 2, ..ActivityCounts::default() }, &mut all);
+        assert_eq!(later, times(&[(category::USER, 150), (category::PAGE_FAULT, 50)]));
     }
 }
