@@ -29,6 +29,24 @@ pub(crate) enum Checksum {
     Wrong,
 }
 
+/// The beginning of the last line of `run.toml`, which is a comment for every other reader.
+const CHECKSUM_LINE: &str = "# crc32 of the lines above: ";
+
+/// The text of `run.toml` with a last line that has the checksum of the bytes before it. Such a line from before is left out.
+pub(crate) fn with_checksum_line(text: &str) -> String {
+    let text = without_checksum_line(text);
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let above = format!("{text}{newline}");
+    let sum = crc32fast::hash(above.as_bytes());
+    format!("{above}{CHECKSUM_LINE}{sum}\n")
+}
+
+/// The text of `run.toml` without its last line, if that is a checksum.
+pub(crate) fn without_checksum_line(text: &str) -> &str {
+    let last = text.trim_end().rfind('\n').map_or(0, |newline| newline + 1);
+    if text[last..].starts_with(CHECKSUM_LINE) { &text[..last] } else { text }
+}
+
 /// The messages in `encoded`, each with a checksum; the end mark as it is.
 pub(crate) fn with_checksums(encoded: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(encoded.len() + 4 * CHECKSUM_BYTES);

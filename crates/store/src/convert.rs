@@ -15,7 +15,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::checksum::{Summing, file_checksum};
+use crate::checksum::{Summing, file_checksum, without_checksum_line};
 use crate::folder::neighbour;
 use crate::follow::each_batch;
 use crate::{Error, Folder, Result, Table};
@@ -78,7 +78,7 @@ pub fn complete(folder: &Folder) -> Result<()> {
 pub fn without_manifest(folder: &Folder, text: &str) -> Result<String> {
     let path = folder.run_toml();
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
-    if forget_manifest(&mut run) { printed(&run, &path) } else { Ok(text.to_owned()) }
+    if forget_manifest(&mut run) { printed(&run, &path) } else { Ok(without_checksum_line(text).to_owned()) }
 }
 
 /// Removes what [`finish`] writes of tables and files. Returns whether there was any of it.

@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::checksum::with_checksum_line;
 use crate::disk::{Disk, SystemDisk};
 use crate::{Error, Result, Table};
 
@@ -84,9 +85,9 @@ impl Folder {
         self.dir.join(format!("{}.parquet", table.name()))
     }
 
-    /// Replaces `run.toml` in one step: a reader sees the old text or the new text, never a part.
+    /// Replaces `run.toml` in one step: a reader sees the old text or the new text, never a part. Its last line has its checksum.
     pub fn write_run_toml(&self, text: &str) -> Result<()> {
-        self.write_whole(&self.run_toml(), text.as_bytes())
+        self.write_whole(&self.run_toml(), with_checksum_line(text).as_bytes())
     }
 
     /// As [`Folder::write_run_toml`], while the run goes on. Reserves room for the last `run.toml`, which says what was lost: the
