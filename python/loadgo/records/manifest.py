@@ -50,8 +50,9 @@ def difference(path: Path, entry: Mapping[str, Any]) -> str:
 
 
 def with_checksum_line(text: bytes) -> bytes:
-    """The text of a new `run.toml` with a last line that has the checksum of the bytes before it."""
-    return b"%s%s%d\n" % (text, _CHECKSUM_LINE, zlib.crc32(text))
+    """The text of `run.toml` with a last line that has the checksum of the bytes before it, and no such line from before."""
+    above = b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(_CHECKSUM_LINE))
+    return b"%s%s%d\n" % (above, _CHECKSUM_LINE, zlib.crc32(above))
 
 
 def damage_of_run_toml(text: bytes) -> str | None:
