@@ -4,6 +4,7 @@ import os
 import sys
 
 _INTERRUPTED_WORDS = b"loadgo: interrupted\n"
+_NO_MEMORY_WORDS = b"loadgo: there is no memory left for this process: raise its limit (ulimit -v), or make room\n"
 try:
     import atexit
     import gc
@@ -11,6 +12,9 @@ try:
 except KeyboardInterrupt:  # before `main` can catch it
     os.write(2, _INTERRUPTED_WORDS)
     os._exit(130)
+except (MemoryError, ImportError):  # of the parts of Python itself
+    os.write(2, _NO_MEMORY_WORDS)
+    os._exit(2)
 
 _NOT_RUN_STATUS, _INTERRUPTED_STATUS = 2, 130
 """The statuses of `loadgo.cli.output`, which may not be loaded when they are needed."""
@@ -50,7 +54,9 @@ def main() -> None:
         raise
     except BaseException as error:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
-        if isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
+        if isinstance(error, MemoryError) or "failed to map segment" in str(error):
+            os.write(2, _NO_MEMORY_WORDS)
+        elif isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
             _print_foreign_modules(error)
         else:
             import traceback

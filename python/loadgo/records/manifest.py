@@ -50,7 +50,7 @@ def difference(path: Path, entry: Mapping[str, Any]) -> str:
 
 
 def with_checksum_line(text: bytes) -> bytes:
-    """The text of `run.toml` with a last line that has the checksum of the bytes before it, and no such line from before."""
+    """The text of `run.toml` with a new last line, which has the checksum of the bytes before it."""
     above = b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(_CHECKSUM_LINE))
     return b"%s%s%d\n" % (above, _CHECKSUM_LINE, zlib.crc32(above))
 

@@ -129,3 +129,23 @@ def test_an_interrupt_by_a_library_that_gets_no_thread_is_told(
         raise KeyboardInterrupt
     assert left.value.exit_code == 2
     assert "no further thread can be started" in capsys.readouterr().err
+
+
+REFUSED_PARTS = {"a part of Python": "signal", "a part of loadgo": "typer"}
+
+
+@pytest.mark.parametrize("part", REFUSED_PARTS)
+def test_memory_that_ends_while_the_command_line_is_loaded_is_told(part: str) -> None:
+    program = f"""
+import runpy, sys
+class Loader:
+    def find_spec(self, name, path=None, target=None):
+        if name == {REFUSED_PARTS[part]!r}:
+            raise MemoryError
+sys.modules.pop({REFUSED_PARTS[part]!r}, None)
+sys.meta_path.insert(0, Loader())
+runpy.run_module("loadgo", run_name="__main__")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("loadgo: there is no memory left"), ended.stderr
