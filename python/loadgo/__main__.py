@@ -5,6 +5,20 @@ import sys
 
 _INTERRUPTED_WORDS = b"loadgo: interrupted\n"
 _NO_MEMORY_WORDS = b"loadgo: there is no memory left for this process: raise its limit (ulimit -v), or make room\n"
+_NO_FILES_WORDS = b"loadgo: a part of loadgo cannot be loaded: too many open files: raise the limit (ulimit -n)\n"
+
+
+def _shortage(error: BaseException) -> bytes:
+    """What the process had too little of as it was loaded, in words; empty if it was not that."""
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        return _NO_MEMORY_WORDS
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return _NO_FILES_WORDS
+    return b""
+
+
 try:
     import atexit
     import gc
@@ -12,8 +26,8 @@ try:
 except KeyboardInterrupt:  # before `main` can catch it
     os.write(2, _INTERRUPTED_WORDS)
     os._exit(130)
-except (MemoryError, ImportError):  # of the parts of Python itself
-    os.write(2, _NO_MEMORY_WORDS)
+except (MemoryError, ImportError, OSError) as refusal:  # of the parts of Python itself
+    os.write(2, _shortage(refusal) or b"loadgo: a part of Python cannot be loaded\n")
     os._exit(2)
 
 _NOT_RUN_STATUS, _INTERRUPTED_STATUS = 2, 130
@@ -54,8 +68,8 @@ def main() -> None:
         raise
     except BaseException as error:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
-        if isinstance(error, MemoryError) or "failed to map segment" in str(error):
-            os.write(2, _NO_MEMORY_WORDS)
+        if shortage := _shortage(error):
+            os.write(2, shortage)
         elif isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
             _print_foreign_modules(error)
         else:

@@ -132,20 +132,29 @@ def test_an_interrupt_by_a_library_that_gets_no_thread_is_told(
 
 
 REFUSED_PARTS = {"a part of Python": "signal", "a part of loadgo": "typer"}
+REFUSALS = {
+    "memory": ("raise MemoryError", "loadgo: there is no memory left"),
+    "files": (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); raise OSError(24, 'Too many open files')",
+        "loadgo: a part of loadgo cannot be loaded: too many open files",
+    ),
+}
 
 
 @pytest.mark.parametrize("part", REFUSED_PARTS)
-def test_memory_that_ends_while_the_command_line_is_loaded_is_told(part: str) -> None:
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_shortage_while_the_command_line_is_loaded_is_told(part: str, refusal: str) -> None:
+    refused, words = REFUSALS[refusal]
     program = f"""
-import runpy, sys
+import resource, runpy, sys
 class Loader:
     def find_spec(self, name, path=None, target=None):
         if name == {REFUSED_PARTS[part]!r}:
-            raise MemoryError
+            {refused}
 sys.modules.pop({REFUSED_PARTS[part]!r}, None)
 sys.meta_path.insert(0, Loader())
 runpy.run_module("loadgo", run_name="__main__")
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("loadgo: there is no memory left"), ended.stderr
+    assert ended.stderr.startswith(words), ended.stderr
