@@ -9,7 +9,7 @@ _NO_FILES_WORDS = b"loadgo: a part of loadgo cannot be loaded: too many open fil
 
 
 def _shortage(error: BaseException) -> bytes:
-    """What the process had too little of as it was loaded, in words; empty if it was not that."""
+    """Words for what the process had too little of as it was loaded; empty if it was not that."""
     if isinstance(error, MemoryError) or "failed to map segment" in str(error):
         return _NO_MEMORY_WORDS
     try:

@@ -115,7 +115,7 @@ _SHORTAGES = {
 }
 """The words for an error of the kernel, by its name in Rust (`std::io::ErrorKind`)."""
 NO_MEMORY = "there is no memory left for this process: raise its limit (ulimit -v), or make room"
-"""What is said where memory is refused."""
+"""Words for memory that is refused."""
 _UNLOADED_WORDS = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory")
 """Words of the loader of libraries, where it gets no memory."""
 

@@ -80,19 +80,19 @@ class Plan:
 
 def plan_of(seed: int) -> Plan:
     """The run and the fault of this seed."""
-    drawn = random.Random(seed)
-    kind = drawn.choice(list(KINDS))
-    report_format = drawn.choice(("text", "text", "json", "json", "csv", "md", "html"))
-    meters = drawn.choice(("none", "cheap", "exact"))
-    more = ("--quiet",) if drawn.random() < 0.15 else ()
+    stream = random.Random(seed)
+    kind = stream.choice(list(KINDS))
+    report_format = stream.choice(("text", "text", "json", "json", "csv", "md", "html"))
+    meters = stream.choice(("none", "cheap", "exact"))
+    more = ("--quiet",) if stream.random() < 0.15 else ()
     return Plan(
         seed=seed,
         kind=kind,
-        stage=drawn.choice(KINDS[kind]),
-        place=drawn.random(),
-        users=drawn.randint(1, 8),
-        duration_ms=500 + int(1500 * drawn.random() ** 2),
-        think_ms=drawn.choice((5, 20, 50)),
+        stage=stream.choice(KINDS[kind]),
+        place=stream.random(),
+        users=stream.randint(1, 8),
+        duration_ms=500 + int(1500 * stream.random() ** 2),
+        think_ms=stream.choice((5, 20, 50)),
         options=("--meters", meters, "--format", report_format, "--seed", str(seed), *more),
         report_format="none" if more else report_format,
     )

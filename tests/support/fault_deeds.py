@@ -35,7 +35,7 @@ class Scene:
     group: Path | None = None
     """The control group that holds the run's process, where the fault needs one."""
     done: str = ""
-    """What the fault did, in words; empty as long as it has not come."""
+    """Words for what the fault did; empty as long as it has not come."""
 
     @property
     def disk(self) -> Path:
@@ -307,7 +307,7 @@ DEEDS: dict[str, Callable[[Scene], str]] = {
     "little memory midway": limit_memory,
     "users' shells killed": kill_shells,
 }
-"""What is done at the drawn moment. The kinds that are missing here are there from the start."""
+"""The deed of each kind at the drawn moment. Kinds that are missing here are there from the start."""
 
 
 # What is undone when the run has ended.

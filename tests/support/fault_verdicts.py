@@ -1,4 +1,4 @@
-"""What is bad about a run that got a fault: its end, what it left behind, and what its folder says."""
+"""Verdicts on a run that got a fault: its end, what it left behind, and what its folder says."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROW_AGE_S = 0.6 if "LOADGO_RANDOM_FAULTS" in os.environ else 60.0
 OWN_PANIC = re.compile(r"panicked at (crates/(?!polars)|src/)")
 """A panic of loadgo's own code. One of a library, in words of its own before ours, is no fault of loadgo."""
 FULL_EVERY = 4
-"""Of so many runs one has its full report read as text, too."""
+"""One of this number of runs has its full report read as text, too."""
 UNDOING_WORDS = (
     "is undone by the next run",
     "could not be undone",
@@ -70,19 +70,19 @@ def faults_of(scene: Scene, ending: Ending) -> list[str]:
 
 
 def _of_end(scene: Scene, ending: Ending) -> Iterator[str]:
-    status, said = ending.status, f"{ending.out[-1500:]}\n--- stderr\n{ending.err[-4000:]}"
+    status, printed = ending.status, f"{ending.out[-1500:]}\n--- stderr\n{ending.err[-4000:]}"
     if ending.hangs:
-        yield f"it does not end: {ending.hangs}\n{said}"
+        yield f"it does not end: {ending.hangs}\n{printed}"
         return
     if "Traceback" in ending.err or OWN_PANIC.search(ending.err):
-        yield f"a traceback or panic: {said}"
+        yield f"a traceback or panic: {printed}"
     allowed = DOCUMENTED | {number + 128 for number in scene.sent} | ({130} if scene.sent else set())
     if signal.SIGKILL in scene.sent:
         allowed |= {-signal.SIGKILL}
     if status not in allowed:
-        yield f"status {status}: {said}"
+        yield f"status {status}: {printed}"
     elif status > 1 and not re.search("^loadgo: ", ending.err, re.MULTILINE):
-        yield f"status {status} without words of loadgo: {said}"
+        yield f"status {status} without words of loadgo: {printed}"
     elif status == 1 and not (ending.out + ending.err).strip():
         yield "status 1 in silence"
 
@@ -209,19 +209,19 @@ def _of_rows(scene: Scene, ending: Ending, measured: Tables, verified: int) -> I
         yield f"rows of lines that nobody typed: {invented}"
 
 
-def _of_figures(scene: Scene, ending: Ending, told: dict[str, Any]) -> Iterator[str]:
+def _of_figures(scene: Scene, ending: Ending, report: dict[str, Any]) -> Iterator[str]:
     """Figures of the report that do not follow from the rows, or that the run's own report has otherwise."""
     measured = loadgo.tables(scene.run)
     rows = measured.interactions
-    if told["stretch"]["name"] == "steady":
+    if report["stretch"]["name"] == "steady":
         rows = rows.filter(pl.col("phase").cast(pl.String) == "steady")
-    everything = told["everything"]["response"] if told["everything"] else {"count": 0, "answered": 0}
+    everything = report["everything"]["response"] if report["everything"] else {"count": 0, "answered": 0}
     answered = rows.drop_nulls("ready_ns").filter(pl.col("outcome").cast(pl.String).is_in(["ok", "failed"]))
     pairs: list[tuple[str, object, object]] = [
         ("interactions", everything["count"], len(rows)),
         ("answered", everything["answered"], len(answered)),
-        ("by command", sum(one["response"]["count"] for one in told["commands"]), len(rows)),
-        ("losses", sum(one["count"] for one in told["losses"]), int(measured.lost["count"].sum() or 0)),
+        ("by command", sum(one["response"]["count"] for one in report["commands"]), len(rows)),
+        ("losses", sum(one["count"] for one in report["losses"]), int(measured.lost["count"].sum() or 0)),
     ]
     if everything["answered"]:
         mean = (answered["ready_ns"].cast(pl.Int64) - answered["sent_ns"].cast(pl.Int64)).mean()
@@ -229,8 +229,8 @@ def _of_figures(scene: Scene, ending: Ending, told: dict[str, Any]) -> Iterator[
     if scene.plan.report_format == "json" and ending.status in (0, 1, 130) and ending.out.strip():
         own = json.loads(ending.out)
         if scene.plan.kind != "truncated file":
-            pairs.append(("the run's own report", own["everything"], told["everything"]))
-            pairs.append(("the run's own losses", own["losses"], told["losses"]))
+            pairs.append(("the run's own report", own["everything"], report["everything"]))
+            pairs.append(("the run's own losses", own["losses"], report["losses"]))
     for name, reported, recorded in pairs:
         if reported != recorded:
             yield f"{name}: the report has {reported}, and the rows {recorded}"

@@ -26,14 +26,14 @@ SAMPLE_EVERY_S = 0.02
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one run."""
+    """The end of one run, judged."""
 
     plan: Plan
     deed: str
-    """What the fault did; empty if the run ended before it came."""
+    """Words for what the fault did; empty if the run ended before it came."""
     status: int
     faults: tuple[str, ...]
-    """What is bad about the run's end and about what it left; none is as it must be."""
+    """Everything bad about the run's end and about what it left; none is as it must be."""
 
     def __str__(self) -> str:
         return f"{self.plan}\n  {self.deed or 'it ended before the fault'}; status {self.status}"
@@ -82,8 +82,8 @@ def _made(scene: Scene, before: tuple[str, ...]) -> Ending:
     asked = ("--users", str(plan.users), "--for", f"{plan.duration_ms}ms", *plan.options)
     running = bench.start("run", "asked.toml", *asked, "--out", "disk/run", before=before)
     scene.running = running
-    said: list[str] = []
-    threads = [threading.Thread(target=account.watch), threading.Thread(target=lambda: said.extend(_read(running)))]
+    printed: list[str] = []
+    threads = [threading.Thread(target=account.watch), threading.Thread(target=lambda: printed.extend(_read(running)))]
     for thread in threads:
         thread.start()
     try:
@@ -95,7 +95,7 @@ def _made(scene: Scene, before: tuple[str, ...]) -> Ending:
             running.kill()
         for thread in threads:
             thread.join()
-    return Ending(running.returncode, *said, hangs, frozenset(programs), account.lines, came)
+    return Ending(running.returncode, *printed, hangs, frozenset(programs), account.lines, came)
 
 
 def _read(running: subprocess.Popen[str]) -> tuple[str, str]:

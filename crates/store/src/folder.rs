@@ -201,7 +201,7 @@ mod tests {
         disk.is_full.store(true, std::sync::atomic::Ordering::Relaxed);
         let last = format!("format = 1\n# {}\n", "all that was lost ".repeat(1_000));
         folder.write_run_toml(&last).unwrap();
-        assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), last);
+        assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), with_checksum_line(&last));
         let names: Vec<_> = fs::read_dir(folder.dir()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["run.toml"]);
         folder.write_run_toml(&last).expect_err("there is nothing reserved any more");

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is said, and the status of the process then.
+/// The words and the status of the process.
 struct LastWords {
     text: Vec<u8>,
     status: i32,
@@ -17,8 +17,8 @@ static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
 /// From now on, an abort ends this process with `text` on the standard error, and with `status`. So does an `exit` before
 /// `end_by_itself`.
 ///
-/// A library that gets no memory has no other way to end: Rust's standard library aborts, and OpenBLAS calls `exit` with a
-/// status of its own. Neither can be caught. Only the first call has an effect.
+/// Rust's standard library aborts where it gets no memory, and OpenBLAS calls `exit` with a status of its own. Neither can be
+/// caught. Only the first call has an effect.
 pub fn say_at_abort(text: &str, status: i32) {
     if LAST_WORDS.set(LastWords { text: text.as_bytes().to_vec(), status }).is_err() {
         return;

@@ -6,7 +6,6 @@ records, or a driver that was the bottleneck. 2: the command could not run. 130:
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import sys
@@ -29,12 +28,7 @@ FILE_FORMATS = ("html", "svg", "png")
 _NO_THREAD_WORDS = ("can't start new thread", "failed to spawn thread")
 """Words of the errors of Python and of Rust where the system permits no further thread."""
 _NO_THREAD = "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
-"""What is said then."""
-_ABORT_WORDS = (
-    "a library gave up, most often since there is no memory left for this process: raise its limit (ulimit -v), or "
-    "make room; what a run leaves on this host is undone by the next run"
-)
-"""What is said where the process cannot go on by a word of its own."""
+"""Words for that shortage."""
 _OPTION_NAMES = {
     "duration": "--for",
     "driven_from": "--from",
@@ -80,17 +74,6 @@ def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
             raise
         print_error(shortage)
         raise typer.Exit(error_status) from None
-
-
-def say_at_abort() -> None:
-    """Lets the process end in words, and not by a signal, where a library gives up for want of memory."""
-    if os.environ.get("LOADGO_TRACEBACK"):
-        return
-    with suppress(ImportError):
-        from loadgo import _loadgo
-
-        _loadgo.say_at_abort(f"loadgo: {_ABORT_WORDS}\n", NOT_RUN_STATUS)
-        atexit.register(_loadgo.end_by_itself)
 
 
 def _shortage(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, BadRun
 from loadgo.notation.figures import price_of
 from loadgo.notation.file_shapes import FLAG_SHAPE, any_shape, map_shape, number_shape, table_shape, text_shape
 from loadgo.notation.toml_text import meant_instead, toml_table
@@ -184,7 +184,7 @@ def shifts_on(spec: str, system: Mapping[str, Any]) -> tuple[Tariff, ...]:
     try:
         return _parse_shifts("machine", document, shift, "")
     except ValueError as mistake:
-        raise BadArgument(f"tariff {spec}{mistake}") from mistake
+        raise BadRun(f"run.toml has prices of the machine that are damaged{mistake}") from mistake
 
 
 def _split_shift(spec: str) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def with_checksum_line(text: bytes) -> bytes:
 
 
 def damage_of_run_toml(text: bytes) -> str | None:
-    """What is wrong with a text of `run.toml` by its last line; empty if nothing, None if it has no checksum.
+    """Damage of a text of `run.toml` by its last line; empty if there is none, None if it has no checksum.
 
     An earlier loadgo wrote none. Every last line that is a comment must be a checksum, so that damage of it is seen.
     """

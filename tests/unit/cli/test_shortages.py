@@ -84,7 +84,7 @@ ENDINGS = {
 def test_a_library_that_gives_up_ends_the_command_in_words(ending: str) -> None:
     """As Rust's libraries do without memory, by an abort, and OpenBLAS, by `exit` with the status 1."""
     call, status = ENDINGS[ending]
-    program = f"import ctypes, os, sys\nfrom loadgo.cli.output import say_at_abort\nsay_at_abort()\n{call}\n"
+    program = f"import ctypes, os, sys\nfrom loadgo.running.stopping import say_at_abort\nsay_at_abort(2)\n{call}\n"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ended.returncode == status
     assert ("loadgo: a library gave up" in ended.stderr) == (status == 2)

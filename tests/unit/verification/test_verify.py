@@ -397,12 +397,3 @@ def test_a_run_that_is_signed_again_has_the_new_signature_alone(run: Path, keys:
     loadgo.verify(run, sign_with=keys / "mine")
     assert sorted(path.name for path in run.iterdir()) == before
     assert loadgo.verify(run, signers=keys / "signers").holds
-
-
-def test_a_change_of_run_toml_is_seen_also_where_the_results_of_conditions_were_added(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    loadgo.run("typical-user", on="multics-6180", users=5, passes=1, seed=3, out=folder, fail_if=["p50 > 1h"])
-    verification = loadgo.verify(folder)
-    assert {check.name: check.verdict for check in verification.checks}["run.toml"] == "holds"
-    edit(folder / "run.toml", "users = 5", "users = 4")
-    assert broken_names(loadgo.verify(folder)) == {"run.toml"}
