@@ -30,7 +30,7 @@ ROW_AGE_S = 0.6 if "LOADGO_RANDOM_FAULTS" in os.environ else 60.0
 OWN_PANIC = re.compile(r"panicked at (crates/(?!polars)|src/)")
 """A panic of loadgo's own code. One of a library, in words of its own before ours, is no fault of loadgo."""
 FULL_EVERY = 4
-"""One of this number of runs has its full report read as text, too."""
+"""Number of runs of which one has its full report read as text, too."""
 UNDOING_WORDS = (
     "is undone by the next run",
     "could not be undone",

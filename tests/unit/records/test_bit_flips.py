@@ -22,7 +22,7 @@ FLIPS = int(os.environ.get("LOADGO_BIT_FLIPS", "300"))
 SEED = int(os.environ.get("LOADGO_BIT_FLIPS_SEED", "1"))
 """The seed of the places."""
 REPORT_EVERY = 10
-"""One of this number of changed files is given to `loadgo report`, too."""
+"""Number of changed files of which one is given to `loadgo report`, too."""
 
 
 @pytest.fixture(scope="module")
