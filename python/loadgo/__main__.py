@@ -104,8 +104,10 @@ def _settle_interrupts() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED_STATUS))
-        # Python ends with the handlers of the system, and an interrupt would end the process by the signal.
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    for (
+        number
+    ) in _ENDING_WORDS:  # Python ends with the handlers of the system: a signal would end the process in silence
+        atexit.register(signal.signal, number, signal.SIG_IGN)
     exec("")
 
 
