@@ -1,8 +1,8 @@
 """The files of a run: their SHA-256, and whether each is as `run.toml` has it.
 
-`run.toml` has the rows, bytes and CRC-32 of each table, and the bytes and CRC-32 of the script and the machine. Its last
-line has its own CRC-32. That shows accidents. Only a signature (`signature.py`) shows that somebody changed a file and
-its entry together.
+`run.toml` has the rows, bytes and CRC-32 of each table, and the bytes and CRC-32 of the script and the machine. Its
+last line has its own CRC-32. That shows accidents. Only a signature (`signature.py`) shows that somebody changed a file
+and its entry together.
 """
 
 from __future__ import annotations
