@@ -182,9 +182,13 @@ def shifts_on(spec: str, system: Mapping[str, Any]) -> tuple[Tariff, ...]:
         raise BadArgument(f"tariff {spec}: the system has no prices of its own; name a tariff")
     document = {"source": f"the machine {system.get('name', '')}", "title": system.get("title", ""), **machine_prices}
     try:
-        return _parse_shifts("machine", document, shift, "")
+        whole = _parse_shifts("machine", document, "", "")
     except ValueError as mistake:
         raise BadRun(f"run.toml has prices of the machine that are damaged{mistake}") from mistake
+    try:
+        return _parse_shifts("machine", document, shift, "") if shift else whole
+    except ValueError as mistake:
+        raise BadArgument(f"tariff {spec}{mistake}") from mistake
 
 
 def _split_shift(spec: str) -> tuple[str, str]:
