@@ -103,7 +103,7 @@ def _settle_interrupts() -> None:
     A dataclass is made of such code. Running another text forgets that.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED_STATUS))
+        signal.signal(signal.SIGINT, _end_in_words)
     for (
         number
     ) in _ENDING_WORDS:  # Python ends with the handlers of the system: a signal would end the process in silence

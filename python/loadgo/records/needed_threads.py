@@ -8,8 +8,8 @@ from functools import cache
 
 from loadgo.errors import Refused
 
-_STACK_BYTES = 1 << 18
-"""Room of each thread that is tried: the usual megabytes could be refused for want of address space."""
+_STACK_BYTES = 1 << 22
+"""Address space of each thread that is tried: about that of a thread of Polars with its part of the heap."""
 
 
 @cache
@@ -29,7 +29,8 @@ def check_threads() -> None:
     except RuntimeError:
         raise Refused(
             f"reading a run takes {wanted} threads, and the system permits {len(started)} more: raise the limit of "
-            "processes (ulimit -u, or pids.max of the group), and give `loadgo report` with the run's folder"
+            "processes (ulimit -u, or pids.max of the group) or of memory (ulimit -v), and give `loadgo report` with the "
+            "run's folder"
         ) from None
     finally:
         threading.stack_size(usual_bytes)
