@@ -325,7 +325,7 @@ def make_good(scene: Scene) -> None:
 
 def clear(scene: Scene) -> None:
     """Unmounts the disks and removes the group."""
-    for folder in (scene.disk, scene.bench.homes):
+    for folder in (scene.run, scene.disk, scene.bench.homes):
         while os.path.ismount(folder):
             subprocess.run(["umount", "-l", folder], check=True)
     if scene.group is not None:

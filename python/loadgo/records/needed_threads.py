@@ -29,8 +29,8 @@ def check_threads() -> None:
     except RuntimeError:
         raise Refused(
             f"reading a run takes {wanted} threads, and the system permits {len(started)} more: raise the limit of "
-            "processes (ulimit -u, or pids.max of the group) or of memory (ulimit -v), and give `loadgo report` with the "
-            "run's folder"
+            "processes (ulimit -u, or pids.max of the group) or of memory (ulimit -v), and give `loadgo report` with "
+            "the run's folder"
         ) from None
     finally:
         threading.stack_size(usual_bytes)
