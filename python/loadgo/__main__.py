@@ -4,6 +4,21 @@ import os
 import sys
 
 _INTERRUPTED_WORDS = b"loadgo: interrupted\n"
+_NO_MEMORY_WORDS = b"loadgo: there is no memory left for this process: raise its limit (ulimit -v), or make room\n"
+_NO_FILES_WORDS = b"loadgo: a part of loadgo cannot be loaded: too many open files: raise the limit (ulimit -n)\n"
+
+
+def _shortage(error: BaseException) -> bytes:
+    """Words for what the process had too little of as it was loaded; empty if it was not that."""
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        return _NO_MEMORY_WORDS
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        return _NO_FILES_WORDS
+    return b""
+
+
 try:
     import atexit
     import gc
@@ -11,6 +26,9 @@ try:
 except KeyboardInterrupt:  # before `main` can catch it
     os.write(2, _INTERRUPTED_WORDS)
     os._exit(130)
+except (MemoryError, ImportError, OSError) as refusal:  # of the parts of Python itself
+    os.write(2, _shortage(refusal) or b"loadgo: a part of Python cannot be loaded\n")
+    os._exit(2)
 
 _NOT_RUN_STATUS, _INTERRUPTED_STATUS = 2, 130
 """The statuses of `loadgo.cli.output`, which may not be loaded when they are needed."""
@@ -50,7 +68,9 @@ def main() -> None:
         raise
     except BaseException as error:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
-        if isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
+        if shortage := _shortage(error):
+            os.write(2, shortage)
+        elif isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
             _print_foreign_modules(error)
         else:
             import traceback
@@ -83,9 +103,11 @@ def _settle_interrupts() -> None:
     A dataclass is made of such code. Running another text forgets that.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED_STATUS))
-        # Python ends with the handlers of the system, and an interrupt would end the process by the signal.
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, _end_in_words)
+    for (
+        number
+    ) in _ENDING_WORDS:  # Python ends with the handlers of the system: a signal would end the process in silence
+        atexit.register(signal.signal, number, signal.SIG_IGN)
     exec("")
 
 

@@ -12,6 +12,12 @@ USAGE_COLUMNS: tuple[str, ...]
 WAIT4_FIGURES: tuple[str, ...]
 """The figures of `wait4` for a command."""
 
+def say_at_abort(text: str, status: int) -> None:
+    """Lets an abort, or an `exit` by a library, say `text` on the standard error and end this process with `status`."""
+
+def end_by_itself() -> None:
+    """Lets this process end by `exit` without the words of `say_at_abort`."""
+
 def script_schema(title: str, description: str) -> str: ...
 def machine_schema(title: str, description: str) -> str: ...
 def parse_script(text: str) -> dict[str, Any]:

@@ -114,6 +114,15 @@ _SHORTAGES = {
     "OutOfMemory": "the kernel has no memory left for what loadgo asks of it: make room, and give the command again",
 }
 """The words for an error of the kernel, by its name in Rust (`std::io::ErrorKind`)."""
+NO_MEMORY = "there is no memory left for this process: raise its limit (ulimit -v), or make room"
+"""Words for memory that is refused."""
+_UNLOADED_WORDS = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory")
+"""Words of the loader of libraries, where it gets no memory."""
+
+
+def shortage_of_import(text: str) -> str:
+    """The shortage in words, if a library with this error could not be loaded for want of memory; else empty."""
+    return NO_MEMORY if any(words in text for words in _UNLOADED_WORDS) else ""
 
 
 def shortage_of_panic(text: str) -> str:

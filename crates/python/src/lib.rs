@@ -4,6 +4,7 @@
 
 mod agent;
 mod doctor;
+mod ending;
 mod errors;
 mod machine;
 mod meter;
@@ -33,6 +34,7 @@ fn _loadgo(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("LOG_OUT_PAUSE_NS", LOG_OUT_PAUSE.0)?;
     module.add("USAGE_COLUMNS", names(module, Usage::default().by_column())?)?;
     module.add("WAIT4_FIGURES", names(module, Wait4Usage::default().by_name())?)?;
+    ending::register(module)?;
     script::register(module)?;
     machine::register(module)?;
     run::register(module)?;

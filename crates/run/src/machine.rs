@@ -54,6 +54,7 @@ pub fn run_on_machine(request: &OnMachine, mut decide: impl FnMut(&Progress) -> 
     }
     let engine = engine(request)?;
     let mut run_toml = RunToml::begin(&request.spec, setting(request));
+    run_toml.laid("machine.toml", &request.text);
     run_toml.usage(exact());
     run_toml.driver(DriverPart { scheduling: "virtual time".into(), ..DriverPart::default() });
     let folder = Folder::create(&request.spec.folder, &run_toml.toml())?;

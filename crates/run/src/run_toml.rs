@@ -7,8 +7,9 @@ use crate::sections::{ConditionsPart, DriverPart, LimitEachPart, LimitPart, Load
 use chrono::{SecondsFormat, Utc};
 use loadgo_core::load::LoadModel;
 use loadgo_core::script::print_minute;
-use loadgo_store::Folder;
+use loadgo_store::{Folder, text_checksum};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Instant;
 use toml::value::Datetime;
@@ -44,6 +45,15 @@ struct File {
     driver: Option<DriverPart>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fail_if: Vec<ConditionPart>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<&'static str, LaidFile>,
+}
+
+/// A file that the run lays into its folder, by which a reader sees that it has changed.
+#[derive(Serialize)]
+struct LaidFile {
+    bytes: u64,
+    crc32: u32,
 }
 
 /// A condition that fails the run: an entry of `[[fail_if]]`. Its result is known after the run only.
@@ -70,6 +80,7 @@ impl RunToml {
         let title = Title { kind: "run", id, name: script.name.clone(), script: Some(script_name), command };
         let mut run_toml = RunToml::begin_with(title, Some(load_part(spec)), setting);
         run_toml.file.fail_if = spec.fail_if.iter().map(|condition| ConditionPart { condition: condition.clone() }).collect();
+        run_toml.laid("script.toml", &spec.script_text);
         run_toml
     }
 
@@ -98,8 +109,15 @@ impl RunToml {
             meters: None,
             driver: None,
             fail_if: Vec::new(),
+            files: BTreeMap::new(),
         };
         RunToml { file, began: Instant::now() }
+    }
+
+    /// Adds the checksum of a file that the run lays into its folder.
+    pub(crate) fn laid(&mut self, name: &'static str, text: &str) {
+        let (bytes, crc32) = text_checksum(text);
+        self.file.files.insert(name, LaidFile { bytes, crc32 });
     }
 
     /// Sets the section that says where each interaction's usage comes from.

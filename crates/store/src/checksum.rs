@@ -15,6 +15,8 @@ pub(crate) const MESSAGE_HEAD_BYTES: usize = 8;
 const MARK: [u8; 4] = *b"lgc1";
 /// Length of the mark and the checksum.
 const CHECKSUM_BYTES: usize = 8;
+/// A mark in which so many bits have changed is still a mark. The zeros of an earlier loadgo differ in 16 bits.
+const MOST_FLIPPED_BITS: u32 = 2;
 /// Number of bytes of a file that are read at once.
 const READ_BYTES: usize = 1 << 18;
 
@@ -27,6 +29,24 @@ pub(crate) enum Checksum {
     Right,
     /// The message has changed since it was written.
     Wrong,
+}
+
+/// The beginning of the last line of `run.toml`, which is a comment for every other reader.
+const CHECKSUM_LINE: &str = "# crc32 of the lines above: ";
+
+/// The text of `run.toml` with a last line that has the checksum of the bytes before it. Such a line from before is left out.
+pub(crate) fn with_checksum_line(text: &str) -> String {
+    let text = without_checksum_line(text);
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let above = format!("{text}{newline}");
+    let sum = crc32fast::hash(above.as_bytes());
+    format!("{above}{CHECKSUM_LINE}{sum}\n")
+}
+
+/// The text of `run.toml` without its last line, if that is a checksum.
+pub(crate) fn without_checksum_line(text: &str) -> &str {
+    let last = text.trim_end().rfind('\n').map_or(0, |newline| newline + 1);
+    if text[last..].starts_with(CHECKSUM_LINE) { &text[..last] } else { text }
 }
 
 /// The messages in `encoded`, each with a checksum; the end mark as it is.
@@ -60,11 +80,18 @@ pub(crate) fn check(message: &[u8]) -> Checksum {
     let (head, rest) = message.split_at(MESSAGE_HEAD_BYTES);
     let (described, body) = rest.split_at(described_bytes(head));
     let Some((description, checksum)) = described.split_last_chunk::<CHECKSUM_BYTES>() else { return Checksum::Absent };
-    if checksum[..4] != MARK {
-        return Checksum::Absent;
+    match bits_apart(&checksum[..4], &MARK) {
+        0 => {}
+        1..=MOST_FLIPPED_BITS => return Checksum::Wrong,
+        _ => return Checksum::Absent,
     }
     let is_right = checksum_of(description, body).to_le_bytes() == checksum[4..];
     if is_right { Checksum::Right } else { Checksum::Wrong }
+}
+
+/// Number of bits in which the two differ.
+fn bits_apart(bytes: &[u8], others: &[u8]) -> u32 {
+    bytes.iter().zip(others).map(|(byte, other)| (byte ^ other).count_ones()).sum()
 }
 
 fn described_bytes(head: &[u8]) -> usize {
@@ -93,6 +120,11 @@ pub fn file_checksum(path: &Path) -> io::Result<(u64, u32)> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// The size and the checksum of a file with this text.
+pub fn text_checksum(text: &str) -> (u64, u32) {
+    (text.len() as u64, crc32fast::hash(text.as_bytes()))
 }
 
 /// A writer that sums up what passes through it.
@@ -125,5 +157,37 @@ impl<W: Write> Write for Summing<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_has_the_checksum_of_the_lines_above_and_is_written_once() {
+        let once = with_checksum_line("format = 1\n");
+        assert_eq!(once, format!("format = 1\n# crc32 of the lines above: {}\n", crc32fast::hash(b"format = 1\n")));
+        assert_eq!(with_checksum_line(&once), once);
+        assert_eq!(with_checksum_line("format = 1"), once);
+        assert_eq!(without_checksum_line(&once), "format = 1\n");
+        assert_eq!(without_checksum_line("format = 1\n"), "format = 1\n");
+    }
+
+    #[test]
+    fn a_bit_that_changes_in_the_mark_is_seen() {
+        let mut message = vec![255, 255, 255, 255, 16, 0, 0, 0];
+        let description = [1; 8];
+        message.extend_from_slice(&description);
+        message.extend_from_slice(&MARK);
+        message.extend_from_slice(&checksum_of(&description, &[]).to_le_bytes());
+        assert_eq!(check(&message), Checksum::Right);
+        for bit in 0..32 {
+            let mut changed = message.clone();
+            changed[16 + bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(check(&changed), Checksum::Wrong, "bit {bit}");
+        }
+        message[16..20].fill(0);
+        assert_eq!(check(&message), Checksum::Absent, "an earlier loadgo has zeros there");
     }
 }

@@ -15,7 +15,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::checksum::{Summing, file_checksum};
+use crate::checksum::{Summing, file_checksum, without_checksum_line};
 use crate::folder::neighbour;
 use crate::follow::each_batch;
 use crate::{Error, Folder, Result, Table};
@@ -44,7 +44,7 @@ pub fn finish(folder: &Folder, run_toml: &str, unwritten: &[LostRow]) -> Result<
         Ok(made) => (&made.cut[..], print_manifest(&made.tables)),
         Err(_) => (&[][..], String::new()),
     };
-    let files = print_files(folder)?;
+    let files = print_files(folder, run_toml)?;
     folder.write_run_toml(&format!("{run_toml}{}{}{manifest}{files}", print_losses(unwritten), print_losses(cut)))?;
     converted?;
     for table in Table::ALL {
@@ -66,7 +66,7 @@ pub fn complete(folder: &Folder) -> Result<()> {
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
     run.insert("outcome".into(), "killed".into());
     run.insert("finished".into(), false.into());
-    forget_manifest(&mut run); // the tables are about to be made
+    run.remove(MANIFEST_KEY); // the tables are about to be made
     finish(folder, &printed(&run, &path)?, &[])
 }
 
@@ -78,7 +78,7 @@ pub fn complete(folder: &Folder) -> Result<()> {
 pub fn without_manifest(folder: &Folder, text: &str) -> Result<String> {
     let path = folder.run_toml();
     let mut run: toml::Table = text.parse().map_err(|error: toml::de::Error| Error::damaged(&path)(error.to_string()))?;
-    if forget_manifest(&mut run) { printed(&run, &path) } else { Ok(text.to_owned()) }
+    if forget_manifest(&mut run) { printed(&run, &path) } else { Ok(without_checksum_line(text).to_owned()) }
 }
 
 /// Removes what [`finish`] writes of tables and files. Returns whether there was any of it.
@@ -232,12 +232,15 @@ fn print_manifest(tables: &[ConvertedTable]) -> String {
     tables.iter().map(entry).collect()
 }
 
-/// Prints the files that the run laid into its folder as the section `files` of `run.toml`.
-fn print_files(folder: &Folder) -> Result<String> {
+/// Prints the files that the run laid into its folder as the section `files` of `run.toml`, but for those that `run_toml` has
+/// since its beginning.
+fn print_files(folder: &Folder, run_toml: &str) -> Result<String> {
+    let known: toml::Table = run_toml.parse().unwrap_or_default();
+    let is_known = |name: &str| known.get(FILES_KEY).and_then(|files| files.get(name)).is_some();
     let mut printed = String::new();
     for name in LAID_FILES {
         let path = folder.dir().join(name);
-        if path.is_file() {
+        if path.is_file() && !is_known(name) {
             let (bytes, checksum) = file_checksum(&path).map_err(Error::refused("read", &path))?;
             printed += &format!("\n[{FILES_KEY}.\"{name}\"]\nbytes = {bytes}\ncrc32 = {checksum}\n");
         }

@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::checksum::with_checksum_line;
 use crate::disk::{Disk, SystemDisk};
 use crate::{Error, Result, Table};
 
@@ -84,9 +85,9 @@ impl Folder {
         self.dir.join(format!("{}.parquet", table.name()))
     }
 
-    /// Replaces `run.toml` in one step: a reader sees the old text or the new text, never a part.
+    /// Replaces `run.toml` in one step: a reader sees the old text or the new text, never a part. Its last line has its checksum.
     pub fn write_run_toml(&self, text: &str) -> Result<()> {
-        self.write_whole(&self.run_toml(), text.as_bytes())
+        self.write_whole(&self.run_toml(), with_checksum_line(text).as_bytes())
     }
 
     /// As [`Folder::write_run_toml`], while the run goes on. Reserves room for the last `run.toml`, which says what was lost: the
@@ -200,7 +201,7 @@ mod tests {
         disk.is_full.store(true, std::sync::atomic::Ordering::Relaxed);
         let last = format!("format = 1\n# {}\n", "all that was lost ".repeat(1_000));
         folder.write_run_toml(&last).unwrap();
-        assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), last);
+        assert_eq!(fs::read_to_string(folder.run_toml()).unwrap(), with_checksum_line(&last));
         let names: Vec<_> = fs::read_dir(folder.dir()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["run.toml"]);
         folder.write_run_toml(&last).expect_err("there is nothing reserved any more");

@@ -19,7 +19,7 @@ mod table;
 mod writer;
 
 pub use arrival::{ArrivingStream, MOST_MESSAGE_BYTES, StreamDamage};
-pub use checksum::file_checksum;
+pub use checksum::{file_checksum, text_checksum};
 pub use columns::Column;
 pub use convert::{complete, finish, without_manifest};
 pub use disk::{Disk, DiskFile};

@@ -254,7 +254,7 @@ fn a_folder_with_a_run_is_not_overwritten() {
     let error = Folder::create(dir.path(), "format = 1\n").unwrap_err();
     assert!(matches!(error, Error::Exists(_)), "{error}");
     assert!(error.to_string().contains("name another folder"));
-    assert_eq!(fs::read_to_string(dir.path().join("run.toml")).unwrap(), RUN);
+    assert!(fs::read_to_string(dir.path().join("run.toml")).unwrap().starts_with(RUN));
 }
 
 #[test]

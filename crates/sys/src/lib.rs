@@ -9,6 +9,7 @@ pub mod events;
 pub mod heap;
 pub mod held_signals;
 pub mod kernel_tls;
+pub mod last_words;
 pub mod mapped;
 pub mod mapped_file;
 pub mod netlink;

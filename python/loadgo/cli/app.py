@@ -10,8 +10,8 @@ import typer
 import loadgo
 from loadgo.cli.command_group import CommandGroup
 from loadgo.cli.completed_values import REQUEST_VARIABLE
-from loadgo.cli.output import print_output
-from loadgo.running.stopping import report_after_stop_signals
+from loadgo.cli.output import NOT_RUN_STATUS, print_output
+from loadgo.running.stopping import report_after_stop_signals, say_at_abort
 
 FIRST_STEPS_TEXT = """\
 loadgo loads this host with users who type, and measures how many it holds,
@@ -51,6 +51,7 @@ app = typer.Typer(
 def main() -> None:
     """Runs the command line on this process's arguments, and exits."""
     report_after_stop_signals()
+    say_at_abort(NOT_RUN_STATUS)
     if REQUEST_VARIABLE in os.environ:  # a shell asks for the words that may come next: see `loadgo completions`
         from typer._completion_classes import completion_init
 

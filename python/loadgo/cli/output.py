@@ -27,6 +27,8 @@ FILE_FORMATS = ("html", "svg", "png")
 """Formats of a report that go into a file by default."""
 _NO_THREAD_WORDS = ("can't start new thread", "failed to spawn thread")
 """Words of the errors of Python and of Rust where the system permits no further thread."""
+_NO_THREAD = "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
+"""Words for that shortage."""
 _OPTION_NAMES = {
     "duration": "--for",
     "driven_from": "--from",
@@ -54,6 +56,9 @@ def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
         print_error("nobody reads the output any more")
         raise typer.Exit(error_status) from None
     except KeyboardInterrupt as interrupt:
+        if not _can_start_thread():  # then OpenBLAS interrupts its own process as it is loaded
+            print_error(_NO_THREAD)
+            raise typer.Exit(error_status) from None
         print_error("interrupted")
         print_leftovers(getattr(interrupt, "__notes__", ()))
         raise typer.Exit(STATUS_INTERRUPTED) from None
@@ -73,22 +78,37 @@ def errors_as_messages(error_status: int = NOT_RUN_STATUS) -> Iterator[None]:
 
 def _shortage(error: BaseException) -> str:
     """The shortage in words, if the error is from want of memory, threads or files; empty for any other error."""
-    from loadgo.errors import shortage_of_panic
+    from loadgo.errors import NO_MEMORY, shortage_of_import, shortage_of_panic
 
     if isinstance(error, MemoryError):
-        return "there is no memory left for this process: raise its limit (ulimit -v), or make room"
+        return NO_MEMORY
     is_refused = _is_panic(error) and "WouldBlock" in str(error)
     if is_refused or any(words in str(error) for words in _NO_THREAD_WORDS):
-        return "no further thread can be started: raise the limit of processes (ulimit -u, or pids.max of the group)"
-    if not (isinstance(error, ImportError) or _is_panic(error)):
+        return _NO_THREAD
+    # Polars goes on without its binary where that is refused memory or files, and meets other errors then.
+    is_unloaded = "polars" in sys.modules and "polars._plr" not in sys.modules and not isinstance(error, typer.Exit)
+    if not (is_unloaded or isinstance(error, ImportError) or _is_panic(error)):
         return ""
-    if shortage := shortage_of_panic(str(error)):
+    if shortage := shortage_of_panic(str(error)) or shortage_of_import(str(error)):
         return shortage
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as refusal:
         return f"a part of loadgo cannot be loaded: {refusal.strerror}; raise the limit of this process (ulimit -n)"
-    return ""
+    return f"Polars cannot be loaded; most often {NO_MEMORY}" if is_unloaded else ""
+
+
+def _can_start_thread() -> bool:
+    """Whether the system permits a further thread now."""
+    from threading import Thread
+
+    thread = Thread(target=bool)
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    thread.join()
+    return True
 
 
 def _is_panic(error: BaseException) -> bool:

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from loadgo.errors import BadArgument
+from loadgo.errors import BadArgument, BadRun
 from loadgo.notation.figures import price_of
 from loadgo.notation.file_shapes import FLAG_SHAPE, any_shape, map_shape, number_shape, table_shape, text_shape
 from loadgo.notation.toml_text import meant_instead, toml_table
@@ -182,7 +182,11 @@ def shifts_on(spec: str, system: Mapping[str, Any]) -> tuple[Tariff, ...]:
         raise BadArgument(f"tariff {spec}: the system has no prices of its own; name a tariff")
     document = {"source": f"the machine {system.get('name', '')}", "title": system.get("title", ""), **machine_prices}
     try:
-        return _parse_shifts("machine", document, shift, "")
+        whole = _parse_shifts("machine", document, "", "")
+    except ValueError as mistake:
+        raise BadRun(f"run.toml has prices of the machine that are damaged{mistake}") from mistake
+    try:
+        return _parse_shifts("machine", document, shift, "") if shift else whole
     except ValueError as mistake:
         raise BadArgument(f"tariff {spec}{mistake}") from mistake
 

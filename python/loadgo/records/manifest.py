@@ -5,6 +5,7 @@ A run of an earlier loadgo, and one that has not ended, has none: its tables are
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ READER_VERSION: str = _loadgo.__version__
 """The version of the loadgo that reads."""
 MANIFEST_KEY = "tables"
 """The section of `run.toml` with an entry for each table."""
+_CHECKSUM_LINE = b"# crc32 of the lines above: "
+"""The beginning of the last line of `run.toml`, which is a comment for every other reader."""
 FILES_KEY = "files"
 """The section of `run.toml` with an entry for the script, and for the machine of a simulated one."""
 
@@ -44,6 +47,24 @@ def difference(path: Path, entry: Mapping[str, Any]) -> str:
     return (
         "" if checksum == entry.get("crc32") else "its bytes have changed since the run (run.toml has their checksum)"
     )
+
+
+def with_checksum_line(text: bytes) -> bytes:
+    """The text of `run.toml` with a new last line, which has the checksum of the bytes before it."""
+    above = b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(_CHECKSUM_LINE))
+    return b"%s%s%d\n" % (above, _CHECKSUM_LINE, zlib.crc32(above))
+
+
+def damage_of_run_toml(text: bytes) -> str | None:
+    """Damage of a text of `run.toml` by its last line; empty if there is none, None if it has no checksum.
+
+    An earlier loadgo wrote none. Every last line that is a comment must be a checksum, so that damage of it is seen.
+    """
+    above, newline, last = text.removesuffix(b"\n").rpartition(b"\n")
+    if not last.startswith(b"#"):
+        return None
+    checksum = _CHECKSUM_LINE + str(zlib.crc32(above + newline)).encode()
+    return "" if text.endswith(b"\n") and last == checksum else "its bytes have changed since the run"
 
 
 def gone_tables(folder: Path, run_toml: Mapping[str, Any]) -> dict[str, int]:

@@ -22,6 +22,7 @@ from loadgo.records.drivers import DRIVER_COLUMN, DRIVERS_FOLDER, drivers_of_run
 from loadgo.records.fleets import DRIVER_HOST, FLEET_FOLDER, HOST_COLUMN, with_hosts
 from loadgo.records.machine_file import fit_warnings_in
 from loadgo.records.manifest import damage_of, gone_losses
+from loadgo.records.needed_threads import check_threads
 from loadgo.records.prediction import Prediction, read_prediction
 from loadgo.records.run_file import RUN_FILE, check_path, check_regular, read_run_file
 from loadgo.records.run_file_values import check_values
@@ -241,6 +242,7 @@ def cut_streams(folder: Path, names: Iterable[str]) -> list[dict[str, Any]]:
 
 def _read_tables(folder: Path, names: Sequence[str], conditions: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """These tables of the run in `folder`. Together they take half the processor time of one after the other."""
+    check_threads()
     try:
         frames = {name: _planned_table(folder, name, conditions) for name in names}
         collected = iter(pl.collect_all([frame for frame in frames.values() if frame is not None]))

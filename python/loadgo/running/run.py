@@ -373,6 +373,8 @@ def _keep_results(folder: Path, findings: Sequence[ConditionResult]) -> list[str
         return []
     import tomlkit
 
+    from loadgo.records.manifest import with_checksum_line
+
     entries = tomlkit.aot()
     for finding in findings:
         known = {} if finding.holds is None else {"holds": finding.holds}
@@ -381,7 +383,7 @@ def _keep_results(folder: Path, findings: Sequence[ConditionResult]) -> list[str
     try:
         run_toml = tomlkit.parse(path.read_text(encoding="utf-8"))
         run_toml["fail_if"] = entries
-        part.write_text(tomlkit.dumps(run_toml), encoding="utf-8")
+        part.write_bytes(with_checksum_line(tomlkit.dumps(run_toml).encode()))
         part.replace(path)
     except OSError as refusal:
         part.unlink(missing_ok=True)

@@ -6,10 +6,14 @@ the effect that it had before. An interrupt ends the work alone: in a notebook t
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from loadgo import _loadgo
 
 
 class StopRequest(threading.Event):
@@ -37,6 +41,11 @@ class StopRequest(threading.Event):
             part.set()
 
 
+_ABORT_WORDS = (
+    "a library gave up, most often since there is no memory left for this process: raise its limit (ulimit -v), or "
+    "make room; what a run leaves on this host is undone by the next run"
+)
+"""Words for the end of a process that cannot say any of its own."""
 _requests: list[StopRequest] = []
 """The requests of the contexts in which the main thread is, the innermost last."""
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -47,6 +56,13 @@ def report_after_stop_signals() -> None:
     """Lets this process go on after SIGTERM and SIGHUP too, as the command line does to report what was done."""
     global _ends_the_process
     _ends_the_process = False
+
+
+def say_at_abort(status: int) -> None:
+    """Lets the process end in words with this status where a library gives up for want of memory."""
+    if not os.environ.get("LOADGO_TRACEBACK"):
+        _loadgo.say_at_abort(f"loadgo: {_ABORT_WORDS}\n", status)
+        atexit.register(_loadgo.end_by_itself)
 
 
 @contextmanager

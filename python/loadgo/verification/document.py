@@ -106,7 +106,7 @@ def _unmade_checks(verification: Verification) -> str:
 
 
 def _without_checksums(verification: Verification) -> list[str]:
-    """The files that have no checksum, but for `run.toml`, which never has one."""
+    """The files that have no checksum, but for `run.toml`, to which an earlier loadgo gave none."""
     unseen = [check.name for check in verification.of_kind("file", "not checkable") if check.name != RUN_FILE]
     return [plain(name) for name in unseen]
 

@@ -1,7 +1,8 @@
 """The files of a run: their SHA-256, and whether each is as `run.toml` has it.
 
-`run.toml` has the rows, bytes and CRC-32 of each table, and the bytes and CRC-32 of the script and the machine. That
-shows accidents. Only a signature (`signature.py`) shows that somebody changed a file and its entry together.
+`run.toml` has the rows, bytes and CRC-32 of each table, and the bytes and CRC-32 of the script and the machine. Its
+last line has its own CRC-32. That shows accidents. Only a signature (`signature.py`) shows that somebody changed a file
+and its entry together.
 """
 
 from __future__ import annotations
@@ -14,8 +15,15 @@ from typing import Any
 import polars as pl
 
 from loadgo.errors import BadRun, error_in_words
-from loadgo.records.manifest import FILES_KEY, MANIFEST_KEY, damage_of, difference, tables_present
-from loadgo.records.run_file import RUN_FILE
+from loadgo.records.manifest import (
+    FILES_KEY,
+    MANIFEST_KEY,
+    damage_of,
+    damage_of_run_toml,
+    difference,
+    tables_present,
+)
+from loadgo.records.run_file import RUN_FILE, read_small
 from loadgo.records.streams import whole_part
 from loadgo.records.tables import DAMAGE_ERRORS
 from loadgo.verification.results import VerifiedFile, VerifiedPoint
@@ -57,8 +65,16 @@ def file_checks(folder: Path, run_toml: Mapping[str, Any]) -> Iterator[VerifiedP
         for name in sorted({*map(str, entries), *tables_present(folder)}):
             yield _table_check(folder, name, run_toml)
     yield from _other_files(folder, run_toml)
-    text = "it has no checksum of its own: a signature is what covers it (`loadgo verify RUN --sign KEY`)"
-    yield VerifiedPoint("file", RUN_FILE, "not checkable", text)
+    yield _run_toml_check(folder)
+
+
+def _run_toml_check(folder: Path) -> VerifiedPoint:
+    """The check of `run.toml` by its own last line."""
+    damage = damage_of_run_toml(read_small(folder / RUN_FILE))
+    if damage is None:
+        text = "it has no checksum of its own: a signature is what covers it (`loadgo verify RUN --sign KEY`)"
+        return VerifiedPoint("file", RUN_FILE, "not checkable", text)
+    return _broken(RUN_FILE, damage) if damage else VerifiedPoint("file", RUN_FILE, "holds", "checksum as recorded")
 
 
 def _table_check(folder: Path, name: str, run_toml: Mapping[str, Any]) -> VerifiedPoint:

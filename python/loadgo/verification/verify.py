@@ -88,6 +88,11 @@ def _measured(folder: Path, checks: list[VerifiedPoint]) -> tuple[tuple[Tables, 
         checks.append(VerifiedPoint("record", "the tables can be read", "broken", str(error)))
         return None, ()
     stretch = stretch_of(recorded)
-    facts, doubts = facts_and_doubts(recorded, stretch)
+    try:
+        facts, doubts = facts_and_doubts(recorded, stretch)
+        summary = summarize(recorded, intervals=False)
+    except BadRun as error:
+        checks.append(VerifiedPoint("record", "the records can be judged", "broken", str(error)))
+        return None, ()
     checks += [*record_points(recorded, stretch), *rule_points(facts)]
-    return (recorded, summarize(recorded, intervals=False)), doubts
+    return (recorded, summary), doubts

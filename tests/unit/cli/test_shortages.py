@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import typer
@@ -69,3 +70,91 @@ def test_an_error_that_nobody_expects_is_no_bad_finding(tmp_path: Path) -> None:
     )
     assert "ImportError: a broken library" in told.stderr
     assert told.returncode == 2
+
+
+ENDINGS = {
+    "an abort": ("os.abort()", 2),
+    "exit by a library": ("ctypes.CDLL(None).exit(1)", 2),
+    "its own end": ("sys.exit(1)", 1),
+    "an error": ("raise KeyError", 1),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_library_that_gives_up_ends_the_command_in_words(ending: str) -> None:
+    """As Rust's libraries do without memory, by an abort, and OpenBLAS, by `exit` with the status 1."""
+    call, status = ENDINGS[ending]
+    program = f"import ctypes, os, sys\nfrom loadgo.running.stopping import say_at_abort\nsay_at_abort(2)\n{call}\n"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == status
+    assert ("loadgo: a library gave up" in ended.stderr) == (status == 2)
+
+
+def test_a_library_that_gets_no_memory_as_it_is_loaded_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as left:
+        raised(ImportError("libx.so: failed to map segment from shared object"))
+    assert left.value.exit_code == 2
+    assert "no memory left" in capsys.readouterr().err
+
+
+def test_polars_that_goes_on_without_its_binary_is_told() -> None:
+    """Polars only warns where its binary gets no memory, and meets other errors later."""
+    program = """
+import sys, types
+from loadgo.cli.output import errors_as_messages
+
+class Loader:
+    def find_spec(self, name, path=None, target=None):
+        if name == "polars._plr":
+            raise ImportError("could not find Polars' Rust module")
+
+sys.meta_path.insert(0, Loader())
+with errors_as_messages(), errors_as_messages():
+    import loadgo.records.interactions
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stderr.count("no memory left") == 1, ended.stderr
+
+
+def test_an_interrupt_by_a_library_that_gets_no_thread_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenBLAS interrupts its own process where it can start no thread."""
+
+    def refuse(_thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refuse)
+    with pytest.raises(typer.Exit) as left, errors_as_messages():
+        raise KeyboardInterrupt
+    assert left.value.exit_code == 2
+    assert "no further thread can be started" in capsys.readouterr().err
+
+
+REFUSED_PARTS = {"a part of Python": "signal", "a part of loadgo": "typer"}
+REFUSALS = {
+    "memory": ("raise MemoryError", "loadgo: there is no memory left"),
+    "files": (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); raise OSError(24, 'Too many open files')",
+        "loadgo: a part of loadgo cannot be loaded: too many open files",
+    ),
+}
+
+
+@pytest.mark.parametrize("part", REFUSED_PARTS)
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_shortage_while_the_command_line_is_loaded_is_told(part: str, refusal: str) -> None:
+    refused, words = REFUSALS[refusal]
+    program = f"""
+import resource, runpy, sys
+class Loader:
+    def find_spec(self, name, path=None, target=None):
+        if name == {REFUSED_PARTS[part]!r}:
+            {refused}
+sys.modules.pop({REFUSED_PARTS[part]!r}, None)
+sys.meta_path.insert(0, Loader())
+runpy.run_module("loadgo", run_name="__main__")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(words), ended.stderr

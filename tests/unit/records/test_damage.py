@@ -2,8 +2,6 @@
 
 import random
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ from loadgo.errors import BadRun
 from loadgo.records.following import follow
 from loadgo.records.tables import load_tables, tables
 from loadgo.sizing.search.validity import lost_records
+from support.killed_runs import killed_run
 from support.places import TESTS
 from typer.testing import CliRunner
 
@@ -185,28 +184,9 @@ def test_a_list_of_runs_says_which_is_damaged(
     assert "unreadable" in told.output if damage is damaged_schema else "Damaged: a table" in told.output
 
 
-DIES = """
-import os, sys, loadgo
-from pathlib import Path
-from loadgo._loadgo import whole
-
-stream, seen = Path(sys.argv[1]) / "interactions.arrows", set()
-
-def look(progress):
-    if stream.exists():
-        seen.add(whole(stream)[1])
-    if len(seen) > 3:
-        os._exit(9)
-
-loadgo.run("typical-user", on="multics-6180", users=20, passes=10**6, out=sys.argv[1], progress=look)
-"""
-"""A run that ends without a word when its stream has several batches."""
-
-
 @pytest.mark.long
 def test_of_a_killed_run_all_commands_read_the_rows_before_the_damage(tmp_path: Path) -> None:
-    killed = tmp_path / "killed"
-    assert subprocess.run([sys.executable, "-c", DIES, str(killed)], timeout=300).returncode == 9
+    killed = killed_run(tmp_path / "killed")
     stream = killed / "interactions.arrows"
     before = tables(killed)
     content = bytearray(stream.read_bytes())

@@ -61,7 +61,7 @@ def test_a_good_run_holds_and_each_of_its_files_is_checked(good: Path) -> None:
     assert verification.holds, verification.of("broken")
     assert CliRunner().invoke(app, ["verify", str(good)]).exit_code == 0
     checked = {check.name for check in verification.of("holds") if check.kind == "file"}
-    assert checked == {file.name for file in good.iterdir()} - {"run.toml"}
+    assert checked == {file.name for file in good.iterdir()}
     assert {file.name for file in verification.files} == {file.name for file in good.iterdir()}
 
 

@@ -360,8 +360,10 @@ def write_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
 def _replace_run_toml(folder: Path, run_toml: dict[str, Any]) -> None:
     import tomlkit
 
+    from loadgo.records.manifest import with_checksum_line
+
     part = folder / "run.toml.part"
-    part.write_text(tomlkit.dumps(run_toml), encoding="utf-8")
+    part.write_bytes(with_checksum_line(tomlkit.dumps(run_toml).encode()))
     part.replace(folder / "run.toml")
 
 
