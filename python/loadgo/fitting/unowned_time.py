@@ -65,8 +65,7 @@ def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
     background, interaction_ns = float(coefficients[0]) / 1e9, float(coefficients[1])
     # On a host that other programs keep busy, the unowned time of interactions displaces their time, not idle time.
     is_significant = (
-        interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1]
-        and background < MOST_OTHERS_SHARE * readings[0].processors
+        interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1] and background < MOST_OTHERS_SHARE * readings[0].processors
     )
     return UnownedTime(interaction_ns if is_significant else 0.0, float(errors[1]), background, len(spans))
 
