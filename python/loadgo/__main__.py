@@ -19,9 +19,21 @@ def _shortage(error: BaseException) -> bytes:
     return b""
 
 
+def _keep_bytecode_whole() -> None:
+    """Lets Python keep no compiled modules where files may not be as long as they get (`ulimit -f`).
+
+    Python does not see that such a file was cut (cpython issue 126606), and every later command would fail.
+    """
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        sys.dont_write_bytecode = True
+
+
 try:
     import atexit
     import gc
+    import resource
+
+    _keep_bytecode_whole()
     import signal
 except KeyboardInterrupt:  # before `main` can catch it
     os.write(2, _INTERRUPTED_WORDS)
@@ -70,6 +82,8 @@ def main() -> None:
         # Python's own status for an error that nobody caught is 1, which here says that a finding is bad.
         if shortage := _shortage(error):
             os.write(2, shortage)
+        elif damaged := _damaged_bytecode(error):
+            sys.stderr.write(f"loadgo: a compiled module of Python is damaged: delete {damaged}\n")
         elif isinstance(error, ImportError) and "PYTHONPATH" in os.environ and "LOADGO_TRACEBACK" not in os.environ:
             _print_foreign_modules(error)
         else:
@@ -77,6 +91,18 @@ def main() -> None:
 
             traceback.print_exc()
         sys.exit(_NOT_RUN_STATUS)
+
+
+def _damaged_bytecode(error: BaseException) -> str:
+    """The file of a compiled module that Python could not read, as after a full disk; empty if it was not that."""
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        frames.append(trace.tb_frame)
+        trace = trace.tb_next
+    if not frames or frames[-1].f_code.co_name != "_compile_bytecode":
+        return ""
+    return str(next((frame.f_locals.get("bytecode_path", "") for frame in reversed(frames[:-1])), ""))
 
 
 def _print_foreign_modules(error: ImportError) -> None:

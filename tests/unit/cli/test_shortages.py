@@ -72,6 +72,38 @@ def test_an_error_that_nobody_expects_is_no_bad_finding(tmp_path: Path) -> None:
     assert told.returncode == 2
 
 
+VERSION = ("-m", "loadgo", "--version")
+
+
+def python(cache: Path, *words: str, file_bytes: int = resource.RLIM_INFINITY) -> subprocess.CompletedProcess[str]:
+    """Python whose compiled modules are in `cache`, and whose files may have so many bytes."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(
+        [sys.executable, *words],
+        env={**kept, "PYTHONPYCACHEPREFIX": str(cache)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_limit_on_the_size_of_files_cuts_no_compiled_module(tmp_path: Path) -> None:
+    assert python(tmp_path, "-m", "loadgo.errors").returncode == 0, "modules of Python's own start"
+    assert python(tmp_path, *VERSION, file_bytes=20_000).returncode == 0
+    after = python(tmp_path, *VERSION)
+    assert (after.returncode, after.stderr) == (0, "")
+
+
+def test_a_compiled_module_that_is_cut_is_named(tmp_path: Path) -> None:
+    assert python(tmp_path, *VERSION).returncode == 0
+    (kept,) = tmp_path.rglob("loadgo/cli/app.cpython-*.pyc")
+    kept.write_bytes(kept.read_bytes()[:1_000])
+    told = python(tmp_path, *VERSION)
+    assert told.returncode == 2
+    assert told.stderr == f"loadgo: a compiled module of Python is damaged: delete {kept}\n"
+
+
 ENDINGS = {
     "an abort": ("os.abort()", 2),
     "exit by a library": ("ctypes.CDLL(None).exit(1)", 2),
