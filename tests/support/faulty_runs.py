@@ -80,6 +80,8 @@ def _made(scene: Scene, before: tuple[str, ...]) -> Ending:
     lines = f'["echo $LOADGO_USER >>{account.path}", "ls / >/dev/null"]'
     bench.script(f'think = "fixed({plan.think_ms}ms)"\npasses = 1000000\nlines = {lines}\n')
     asked = ("--users", str(plan.users), "--for", f"{plan.duration_ms}ms", *plan.options)
+    # A cut or damaged file of this run is none in the compiled modules of later tests.
+    before = (*before, "env", "PYTHONDONTWRITEBYTECODE=1")
     running = bench.start("run", "asked.toml", *asked, "--out", "disk/run", before=before)
     scene.running = running
     printed: list[str] = []

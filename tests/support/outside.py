@@ -37,12 +37,9 @@ STATE = Path("/run/loadgo")
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment, without variables that change the folder of runs or the look of reports.
-
-    Compiled modules are not kept: a fault in the command is none in those of later tests.
-    """
+    """This process's environment, without variables that change the folder of runs or the look of reports."""
     kept = {key: value for key, value in os.environ.items() if key not in ("LOADGO_RUNS", "LOADGO_TRACEBACK")}
-    return kept | {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"} | more
+    return kept | {"COLUMNS": "120", "NO_COLOR": "1"} | more
 
 
 @dataclass(frozen=True)
