@@ -205,11 +205,13 @@ def test_a_machine_whose_law_makes_no_sense_is_refused_in_words(laboratory: Labo
         parsed_machine(laboratory.truth.read_text(), [f"processors.cpu_when_busy={value}"])
 
 
-@pytest.mark.parametrize(("others", "words"), [(0.4, "other programs took so much of the host"), (0.2, "")])
+@pytest.mark.parametrize(
+    ("others", "words", "seed"), [(0.4, "other programs took so much of the host", 21), (0.2, "", 22)]
+)
 def test_the_law_is_left_out_where_other_programs_took_much_of_the_host(
-    others: float, words: str, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+    others: float, words: str, seed: int, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    readings = read_runs([laboratory.run(laboratory.truth, users, seed=4).folder for users in (2, 9)])
+    readings = read_runs([laboratory.run(laboratory.truth, users, seed=seed).folder for users in (2, 9)])
     hosts = [replace(reading, kind="host") for reading in readings]
     monkeypatch.setattr("loadgo.fitting.fit.other_work", lambda *_: OtherWork(others))
     fitted = _fit_runs(hosts, None, None, this_process())
