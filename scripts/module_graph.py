@@ -171,10 +171,14 @@ def cycles(uses: dict[Module, set[Module]]) -> list[list[Module]]:
                 cycle_list.append(sorted(stack[position:]))
             del stack[position:]
 
+    depth = sys.getrecursionlimit()
     sys.setrecursionlimit(10_000)
-    for node in sorted(uses):
-        if node not in index:
-            visit(node)
+    try:
+        for node in sorted(uses):
+            if node not in index:
+                visit(node)
+    finally:
+        sys.setrecursionlimit(depth)  # a test of values nested too deeply may come next in this process
     return cycle_list
 
 
