@@ -84,6 +84,27 @@ def test_one_long_cycle_that_the_window_cuts_breaks_no_law() -> None:
     assert audit.verdict != "broken"
 
 
+def test_a_slow_first_line_of_all_users_before_the_window_breaks_no_law() -> None:
+    """Each of 3 users sends 40 lines, one every 10 ms, after a first one of 80 ms in which the window begins."""
+    quick = [
+        interaction(user, 0.1 + 0.001 * user + 0.01 * line, 0.002, think_ns=8_000_000)
+        for user in range(1, 4)
+        for line in range(40)
+    ]
+    first = [interaction(user, 0.001 * user, 0.08, think_ns=0, phase="warm-up") for user in range(1, 4)]
+    phases = [{"at_ns": 10_000_000, "phase": "steady"}, {"at_ns": 500_000_000, "phase": "ramp-down"}]
+    run = dataclasses.replace(run_of([*first, *quick], users=3), phases=frame(phases, "phases"))
+    audit = audit_of(run)
+    assert audit.discrepancy < -0.1
+    assert audit.verdict == "too short to tell"
+    half = [row for index, row in enumerate(quick) if index % 2]
+    lost = dataclasses.replace(run_of([*first, *half], users=3), phases=frame(phases, "phases"))
+    assert audit_of(lost).verdict == "broken"
+    late = [row for row in quick if row["sent_ns"] > 0.25 * S]
+    cut = dataclasses.replace(run_of([*first, *late], users=3), phases=frame(phases, "phases"))
+    assert audit_of(cut).verdict == "broken", "no line takes as long as the records that are missing"
+
+
 def test_little_holds_for_an_open_load() -> None:
     random = np.random.default_rng(2)
     began = np.sort(random.uniform(0, 1000, 500))
