@@ -164,8 +164,13 @@ def make_read_only(scene: Scene) -> str:
     """Mounts the folder over itself to be read only, or makes it and its files immutable."""
     target = _target(scene)
     if scene.draws.random() < 0.5:
-        subprocess.run(["mount", "--bind", target, target], check=True)
-        subprocess.run(["mount", "-o", "remount,bind,ro", target], check=True)
+        # Made read-only elsewhere first: the run may open a file between a mount and its change, which is then refused.
+        aside = scene.bench.folder / "read-only"
+        aside.mkdir()
+        subprocess.run(["mount", "--bind", target, aside], check=True)
+        subprocess.run(["mount", "-o", "remount,bind,ro", aside], check=True)
+        subprocess.run(["mount", "--bind", aside, target], check=True)
+        subprocess.run(["umount", aside], check=True)
         return f"{target.name} is mounted read-only"
     everything = ("-R",) if scene.draws.random() < 0.5 else ()
     subprocess.run(["chattr", *everything, "+i", target], stderr=subprocess.DEVNULL)

@@ -23,7 +23,11 @@ def test_the_throughput_of_a_side_is_its_interactions_over_the_time_of_its_runs(
 
 
 def test_a_run_is_as_many_waits_long_however_many_runs_a_side_has() -> None:
-    one = side(1, [1.0])
+    made = side(1, [1.0])
+    one = replace(made, rows=made.rows.with_columns(pl.lit(None, pl.Float64).alias("ready wait"), cpu=pl.lit(0.5e9)))
+    # A run of such a side takes 1000 s. A wait is a response without its half second of a processor.
+    mean_wait_s = made.rows["response"].mean() / 1e9 - 0.5  # type: ignore[operator]
+    assert _waits(one) == pytest.approx(1000 / mean_wait_s, rel=1e-12)
     twice = replace(one, stretches=one.stretches * 2)
     assert _waits(twice) == pytest.approx(_waits(one), rel=1e-12)
     longer = tuple(replace(stretch, end_ns=3 * stretch.end_ns) for stretch in one.stretches)

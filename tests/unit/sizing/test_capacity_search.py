@@ -270,18 +270,30 @@ def test_a_trial_without_any_busy_time_is_followed_by_one_with_more_users() -> N
     assert 1 < step.users <= 12
 
 
+def length_for(
+    interactions: int, trials: list[CapacityTrial], longest_s: float = math.inf, factor: float = 1.0
+) -> tuple[float, float]:
+    """The warm-up and the length of a trial with 35 users, in seconds."""
+    length = next_trial_length(NextTrial(35, interactions), trials, TrialLengths(0.0, longest_s), factor)
+    assert length is not None
+    return length.warm_up_s, length.seconds
+
+
 def test_a_trial_is_as_long_as_its_interactions_take_in_whole_passes() -> None:
     """Users of the nearest trial think for 9.5 s and wait for 0.5 s, so that a cycle takes 10 s."""
-    near = replace(made_trial(20, 400, 0.0, 1), responses_s=np.full(400, 0.5), lines_a_pass=None)
-    far = replace(made_trial(40, 400, 0.0, 1), responses_s=np.full(400, 90.0), lines_a_pass=None)
-    assert next_trial_length(NextTrial(25, 1000), [], TrialLengths()) is None
-    length = next_trial_length(NextTrial(25, 1000), [near, far], TrialLengths())
-    assert length == TrialLength(pytest.approx(40.0), pytest.approx(1000 * 10 / 25))
-    few = next_trial_length(NextTrial(25, 10), [near, far], TrialLengths())
-    assert few == TrialLength(pytest.approx(30.0), pytest.approx(24 * 10.0)), "24 cycles, and a warm-up of 3"
-    passes = [replace(near, lines_a_pass=7.0), far]
-    whole = next_trial_length(NextTrial(25, 1000), passes, TrialLengths())
-    assert whole is not None
-    assert whole.seconds == pytest.approx(420.0), "six passes of seven lines"
-    bounded = next_trial_length(NextTrial(25, 1000), [near, far], TrialLengths(0.0, 100.0))
-    assert bounded == TrialLength(pytest.approx(30.0), 100.0)
+    near = replace(made_trial(40, 400, 0.0, 1), responses_s=np.full(400, 0.5), lines_a_pass=None)
+    shorter = replace(made_trial(40, 300, 0.0, 1), responses_s=np.full(300, 70.0), lines_a_pass=3.0)
+    far = replace(made_trial(20, 400, 0.0, 1), responses_s=np.full(400, 90.0), lines_a_pass=None)
+    trials = [shorter, near, far]
+    assert next_trial_length(NextTrial(35, 1000), [], TrialLengths()) is None
+    assert length_for(1400, trials) == pytest.approx((40.0, 1400 * 10 / 35)), "a tenth is the warm-up"
+    assert length_for(10, trials) == pytest.approx((30.0, 24 * 10.0)), "24 cycles, and a warm-up of 3"
+    assert length_for(10, trials, factor=2.0) == pytest.approx((60.0, 480.0))
+    assert length_for(1400, [replace(near, lines_a_pass=7.0), shorter])[1] == pytest.approx(420.0), (
+        "six passes of seven"
+    )
+    assert length_for(1410, [replace(near, lines_a_pass=2.0), shorter])[1] == pytest.approx(420.0), "21 passes of two"
+    assert length_for(1410, [replace(near, lines_a_pass=1.0)])[1] == pytest.approx(1410 * 10 / 35), "a line is no pass"
+    silent = replace(near, responses_s=np.full(400, np.nan))
+    assert length_for(10, [silent]) == pytest.approx((28.5, 24 * 9.5)), "without answers, thinking alone"
+    assert length_for(1400, trials, 100.0) == pytest.approx((30.0, 100.0))
