@@ -130,9 +130,8 @@ def _settle_interrupts() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _end_in_words)
-    for (
-        number
-    ) in _ENDING_WORDS:  # Python ends with the handlers of the system: a signal would end the process in silence
+    # Python ends with the handlers of the system: a signal would end the process in silence.
+    for number in _ENDING_WORDS:
         atexit.register(signal.signal, number, signal.SIG_IGN)
     exec("")
 

@@ -8,8 +8,8 @@ page 383.
 Each end of the window cuts a cycle of every user, and a long cycle is cut more often than a short one. The mean length
 of a cut cycle is E[C^2] / E[C]. The two numbers may differ by the largest of three amounts: two cut cycles of every
 user, the longest cycle of one user, or 5 %. If the cycles are more than half of the window, it is too short to tell. So
-are fewer than 30 interactions, or log-ins in an open load; and so is a closed load whose difference is the time before
-the users' first counted cycles and after their last ones, such as a slow first line of all users.
+are fewer than 30 interactions, or log-ins in an open load. In a closed load, a slow first line of all users may be in
+progress as the window begins, and no cycle has it. If a difference is no larger than that, it is too short to tell.
 """
 
 from __future__ import annotations

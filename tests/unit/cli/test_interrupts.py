@@ -46,24 +46,25 @@ HERE = "os.kill(os.getpid(), signal.SIGINT)"
 
 
 @pytest.mark.parametrize(
-    ("what", "at_the_end"),
+    ("what", "at_the_end", "said"),
     [
-        (HERE, "pass"),
-        (f"exec({HERE!r})", "pass"),
-        (f"try: exec({HERE!r})\n    except KeyboardInterrupt: sys.exit(130)", "pass"),
-        ("sys.exit(130)", HERE),
-        (HERE, HERE),
+        (HERE, "pass", ""),
+        (f"exec({HERE!r})", "pass", ""),
+        (f"try: exec({HERE!r})\n    except KeyboardInterrupt: sys.exit(130)", "pass", ""),
+        ("sys.exit(130)", HERE, "loadgo: interrupted\n"),
+        (HERE, HERE, "loadgo: interrupted\n"),
     ],
     ids=["in the work", "in code from a text", "answered in order", "at the end", "in the work and at the end"],
 )
-def test_an_interrupt_has_the_status_130(what: str, at_the_end: str, tmp_path: Path) -> None:
+def test_an_interrupt_has_the_status_130(what: str, at_the_end: str, said: str, tmp_path: Path) -> None:
+    """An interrupt after the command's own end, which nothing else would tell of, is said, too."""
     (tmp_path / "program.py").write_text(PROGRAM.format(what=what, at_the_end=at_the_end))
     # As a module: after `-m` Python ends by the signal of an interrupt that came in code from a text.
     words = [sys.executable, "-m", "program"]
     done = subprocess.run(
         words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    assert (done.returncode, done.stderr) == (130, "")
+    assert (done.returncode, done.stderr) == (130, said)
 
 
 @pytest.mark.parametrize(

@@ -135,26 +135,24 @@ impl Descendants {
 
     /// Faults so far of `leader`, of these descendants, and of all processes that they have waited for.
     ///
-    /// Parents are read behind their children, so a child that ends before it is read is in its parent's count. One that ends
-    /// after it was read may be in both: then it is `None`.
+    /// Parents are read behind their children. A child that ends after it was read may be in its parent's count, too: then it is
+    /// `None`. It is also `None` if one had ended before it was read: the kernel's list may then lack the child behind it
+    /// (`get_children_pid` in fs/proc/array.c).
     fn faults_with(&self, proc: &Proc, leader: u32) -> io::Result<Option<Faults>> {
         let mut sum = Faults::default();
-        let mut read = [false; MOST_DESCENDANTS];
-        for (index, pid) in self.pids().iter().enumerate().rev() {
-            if let Ok(stat) = proc.stat(*pid) {
-                sum.add(stat.minor, stat.major);
-                read[index] = true;
-            }
+        for pid in self.pids().iter().rev() {
+            let Ok(stat) = proc.stat(*pid) else { return Ok(None) };
+            sum.add(stat.minor, stat.major);
         }
         let stat = proc.stat(leader)?;
         sum.add(stat.minor, stat.major);
-        let is_whole = self.pids().iter().zip(read).all(|(pid, was_read)| !was_read || proc.stat(*pid).is_ok());
+        let is_whole = self.pids().iter().all(|pid| proc.stat(*pid).is_ok());
         Ok(is_whole.then_some(sum))
     }
 }
 
 /// Readings before the faults of living processes are given up: each time one of them ended meanwhile.
-const MOST_READINGS: usize = 3;
+const MOST_READINGS: usize = 5;
 
 /// The faults so far of a leader that has living descendants.
 enum LivingFaults {
