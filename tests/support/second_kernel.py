@@ -26,9 +26,11 @@ KERNEL = Path(os.environ.get("LOADGO_SECOND_KERNEL") or PROJECT / ".venv" / "sec
 MODULES = KERNEL.parent / "modules"
 LOADED = ("gf128mul", "ghash-generic", "ctr", "gcm", "tls")
 """In the order in which they need each other."""
-TRIED_AGAIN = 2
+TRIED_AGAIN = 3
 LONGEST_SILENCE_S = 300
 """A machine with two processors that prints nothing for so long hangs. How long it takes in all depends on the host."""
+LONGEST_HANG_S = 60
+"""A processor that a single task keeps for longer than this hangs, as the kernel then tells again and again."""
 IS_ARM = os.environ.get("LOADGO_SECOND_MACHINE") == "aarch64"
 EMULATOR = "qemu-system-aarch64" if IS_ARM else "qemu-system-x86_64"
 # The clock that the kernel of x86-64 would take otherwise is an emulated device, and dear to read; where the host is
@@ -189,15 +191,21 @@ def boot(archive: Path, processors: int) -> MachineOutput:
 
 
 def _printed_by(machine: subprocess.Popen[bytes], longest_silence_s: float) -> str:
-    """All that a machine prints until it ends, or until it has printed nothing for so long."""
+    """All that a machine prints until it ends, hangs, or has printed nothing for so long."""
     assert machine.stdout is not None
-    pieces = []
+    printed = b""
     while select.select([machine.stdout], [], [], longest_silence_s)[0]:
         piece = os.read(machine.stdout.fileno(), 1 << 16)
-        if not piece:
+        printed += piece
+        if not piece or _hangs(printed):
             break
-        pieces.append(piece)
-    return b"".join(pieces).decode(errors="replace")
+    return printed.decode(errors="replace")
+
+
+def _hangs(printed: bytes) -> bool:
+    """Whether a processor of the machine has run nothing else for so long, as the kernel prints every half minute."""
+    stuck_s = re.findall(rb"soft lockup - CPU#\d+ stuck for (\d+)s", printed)
+    return any(int(seconds) > LONGEST_HANG_S for seconds in stuck_s)
 
 
 def metered_output(folder: Path, processors: int) -> MachineOutput:
