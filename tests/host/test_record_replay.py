@@ -51,7 +51,7 @@ def test_a_run_of_a_recorded_editor_and_pager_writes_and_reads_the_same(tmp_path
         for keys in ("i", "h", "i", " ", "{", "<", "\x1b"):
             person.terminal.send(keys)
             person.settles()
-        # A busy editor shows nothing of keys that are followed by others before it has read them, and these are secrets.
+        # A busy editor shows nothing of keys that others follow before it has read them, and these are secrets.
         person.terminal.expect(r"(?s).*")
         person.terminal.send(":")
         person.terminal.expect_exact(":")
