@@ -330,8 +330,14 @@ def make_good(scene: Scene) -> None:
 
 def clear(scene: Scene) -> None:
     """Unmounts the disks and removes the group."""
-    for folder in (scene.run, scene.disk, scene.bench.homes):
-        while os.path.ismount(folder):
+    for folder in (scene.run, scene.disk, scene.bench.homes, scene.bench.folder / "read-only"):
+        while _is_mounted(folder):
             subprocess.run(["umount", "-l", folder], check=True)
     if scene.group is not None:
         scene.group.rmdir()
+
+
+def _is_mounted(folder: Path) -> bool:
+    """Whether something is mounted there. `os.path.ismount` does not see a folder that is mounted over itself."""
+    mounts = Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split()[4] == str(folder) for line in mounts)
