@@ -9,30 +9,9 @@ import pytest
 from loadgo.fitting.load_law import fit_load_law, run_loads
 from loadgo.fitting.reading import read_runs
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
+from support.loaded_machine import THREE_COMMANDS, machine_under_load
 
 pytestmark = pytest.mark.statistical
-
-SCRIPT = """\
-name  = "three commands"
-login = "sh"
-think = "exponential(1s)"
-lines = ["edit x", { type = "cc x.c", as = "compile" }, "ls"]
-"""
-
-TRUTH = """\
-title  = "a machine whose commands change under load"
-source = "made up"
-[processors]
-count         = 2
-discipline    = "linux"
-cpu_when_busy = {factor}
-[commands.edit]
-cpu = "lognormal(30ms, 8ms)"
-[commands.compile]
-cpu = "lognormal(90ms, 15ms)"
-[commands.ls]
-cpu = "10ms"
-"""
 
 SEEDS = 100
 FACTORS = (0.6, 0.8, 1.3)
@@ -40,11 +19,11 @@ FACTORS = (0.6, 0.8, 1.3)
 
 def test_intervals_hold_the_dependence_of_known_machines(tmp_path: Path) -> None:
     """At least 90 of 100 intervals, from three minutes each with 2 and 10 users."""
-    (tmp_path / "three.toml").write_text(SCRIPT)
+    (tmp_path / "three.toml").write_text(THREE_COMMANDS)
     held = 0
     for seed in range(SEEDS):
         factor = FACTORS[seed % len(FACTORS)]
-        (tmp_path / "truth.toml").write_text(TRUTH.format(factor=factor))
+        (tmp_path / "truth.toml").write_text(machine_under_load(factor))
         runs = [run(tmp_path, users, seed) for users in (2, 10)]
         low, high = interval(runs)
         held += low <= factor <= high

@@ -11,6 +11,15 @@ use loadgo_machine::spec::{Command, Discipline, LockedPath, Machine, Population}
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
+/// The categories of the paths' processor times, in the order of `LockedPath::ALL`.
+const PATH_CATEGORIES: [Category; LockedPath::ALL.len()] = [
+    Category::PageFault,
+    Category::SegmentFault,
+    Category::BoundFault,
+    Category::Interrupt,
+    Category::Getwork,
+    Category::ProcessCreation,
+];
 
 /// A command with 20 ms of work, and after half of it a segment fault of 10 ms. Bound faults take 4 ms.
 fn faulting(processors: u32, locks: &[(LockedPath, &str)]) -> Machine {
@@ -157,18 +166,6 @@ fn a_machine_that_shares_its_processors_has_no_locks() {
     assert!(refused.contains("leave `locks` out, or set processors.discipline=round-robin"), "{refused}");
 }
 
-/// The category of a path's processor time.
-fn category_of(path: LockedPath) -> Category {
-    match path {
-        LockedPath::PageFault => Category::PageFault,
-        LockedPath::SegmentFault => Category::SegmentFault,
-        LockedPath::BoundFault => Category::BoundFault,
-        LockedPath::DeviceInterrupt => Category::Interrupt,
-        LockedPath::Getwork => Category::Getwork,
-        LockedPath::ProcessCreation => Category::ProcessCreation,
-    }
-}
-
 /// The meters after each of three users has typed three commands.
 fn meters_of(made: &Machine) -> Result<MachineMeters, TestCaseError> {
     let reject = |error: String| TestCaseError::reject(error);
@@ -209,8 +206,9 @@ proptest! {
     fn a_lock_is_held_by_one_processor_at_a_time(made in machines()) {
         let meters = meters_of(&made)?;
         for (_, name) in &made.supervisor.locks {
-            let paths = made.supervisor.locks.iter().filter(|(_, other)| other == name);
-            let held_ns: u64 = paths.map(|(path, _)| meters.total_ns(category_of(*path))).sum();
+            let is_locked = |path| made.supervisor.locks.contains(&(path, name.clone()));
+            let paths = LockedPath::ALL.iter().zip(PATH_CATEGORIES).filter(|((_, path), _)| is_locked(*path));
+            let held_ns: u64 = paths.map(|(_, category)| meters.total_ns(category)).sum();
             prop_assert!(held_ns <= meters.at, "{name} is held for {held_ns} of {} ns", meters.at);
         }
         if made.supervisor.locks.is_empty() {

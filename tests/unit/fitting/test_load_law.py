@@ -22,28 +22,7 @@ from loadgo.records.machine_file import parsed_machine
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import tables
 from loadgo.running.worker_runs import this_process
-
-SCRIPT = """\
-name  = "three commands"
-login = "sh"
-think = "exponential(1s)"
-lines = ["edit x", { type = "cc x.c", as = "compile" }, "ls"]
-"""
-
-TRUTH = """\
-title  = "a machine whose commands are cheaper under load"
-source = "made up"
-[processors]
-count         = 2
-discipline    = "linux"
-cpu_when_busy = 0.7
-[commands.edit]
-cpu = "lognormal(30ms, 8ms)"
-[commands.compile]
-cpu = "lognormal(90ms, 15ms)"
-[commands.ls]
-cpu = "10ms"
-"""
+from support.loaded_machine import THREE_COMMANDS, machine_under_load
 
 
 @dataclass(frozen=True)
@@ -68,8 +47,8 @@ class Laboratory:
 def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
     """A folder with the script and the known machine."""
     folder = tmp_path_factory.mktemp("load-law")
-    (folder / "three.toml").write_text(SCRIPT)
-    (folder / "truth.toml").write_text(TRUTH)
+    (folder / "three.toml").write_text(THREE_COMMANDS)
+    (folder / "truth.toml").write_text(machine_under_load(0.7))
     return Laboratory(folder)
 
 
