@@ -19,7 +19,7 @@ READER_VERSION: str = _loadgo.__version__
 MANIFEST_KEY = "tables"
 """The section of `run.toml` with an entry for each table."""
 _CHECKSUM_LINE = b"# crc32 of the lines above: "
-"""The beginning of the last line of `run.toml`, which is a comment for every other reader."""
+"""The beginning of the last line of `run.toml`, a comment for other readers; also in `crates/store/src/checksum.rs`."""
 FILES_KEY = "files"
 """The section of `run.toml` with an entry for the script, and for the machine of a simulated one."""
 
@@ -50,7 +50,10 @@ def difference(path: Path, entry: Mapping[str, Any]) -> str:
 
 
 def with_checksum_line(text: bytes) -> bytes:
-    """The text of `run.toml` with a new last line, which has the checksum of the bytes before it."""
+    """The text of `run.toml` with a new last line, which has the checksum of the bytes before it.
+
+    An old one is left out wherever it stands: a library of TOML adds sections behind it.
+    """
     above = b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(_CHECKSUM_LINE))
     return b"%s%s%d\n" % (above, _CHECKSUM_LINE, zlib.crc32(above))
 
