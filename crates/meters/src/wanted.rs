@@ -5,8 +5,8 @@ use std::sync::Arc;
 /// Samples per second of the clock profile of a run.
 pub const PROFILE_HZ: u32 = 1000;
 /// Ticks per second on each busy processor, where they only divide its busy time: a tick takes up to 20 µs. A minute of a busy processor
-/// has 14,000, so each share is within 0.8 % of the busy time. They stay in step with no timer: in the period of one of 100, 250, 300 or
-/// 1000 Hz, 64 ticks leave no gap over 4 %.
+/// has 14,000, so each share is within 0.8 % of the busy time. They stay in step with no timer of 100, 250, 300
+/// or 1000 Hz: 64 ticks leave no gap over 4 % in its period.
 const ACTIVITY_HZ: u32 = 237;
 
 /// The amount of metering.
