@@ -13,7 +13,7 @@ from pathlib import Path
 
 from support.far_programs import UNPACKED, over_ssh, ssh_client, sshd
 from support.outside import LOOK_EVERY_S
-from support.second_kernel import ALONE, BOOT, EMULATOR, KERNEL, MACHINE, MODULES, cpio_archive, libraries_of
+from support.second_kernel import ALONE, BOOT, EMULATOR, KERNEL, MACHINE, MODULES, TWO, cpio_archive, libraries_of
 from support.ssh_host import free_port
 
 NETWORK = (
@@ -102,7 +102,9 @@ class SecondHost:
     def typed(self, line: str) -> str:
         """The output of a line in the account's shell there, which must succeed."""
         words = ["ssh", "-F", str(self.config), "far", line]
-        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        ran = subprocess.run(words, capture_output=True, text=True)
+        assert ran.returncode == 0, f"{ran.stderr}\nThe machine printed:\n{self.console.read_text(errors='replace')}"
+        return ran.stdout
 
     @contextmanager
     def bad_network(self, *, out: str, back: str, lost: list[int]) -> Iterator[None]:
@@ -144,7 +146,7 @@ def second_host(folder: Path, programs: Mapping[str, Path] | None = None) -> Ite
         "-device",
         "virtio-net-pci,netdev=net,romfile=",
     ]
-    machine = [*MACHINE, "-accel", "tcg,thread=multi", "-smp", "2", *ALONE, *network]
+    machine = [*MACHINE, *TWO, *ALONE, *network]
     starting = ["-kernel", str(KERNEL), "-initrd", str(archive), "-append", BOOT]
     with console.open("wb") as output:
         emulator = subprocess.Popen(
