@@ -40,7 +40,7 @@ with open(sys.argv[1], "rb") as file:
 IN_ITS_OWN_PLACE = """
 set -e
 mount -t tmpfs none /run
-mount -t tmpfs -o size=64m none /var/tmp
+mount -t tmpfs -o size=512m none /var/tmp
 mkdir /run/sshd
 for name in passwd shadow; do mount --bind "$1/$name" "/etc/$name"; done
 [ ! -e "$1/boot_id" ] || mount --bind "$1/boot_id" /proc/sys/kernel/random/boot_id

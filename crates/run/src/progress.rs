@@ -1,6 +1,7 @@
 //! Progress of a run: counted by the driver's thread, read by any other.
 
 use crate::run_spec::RunSpec;
+use crate::sampling::SpanEnd;
 use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::system::Barrier;
 use loadgo_core::time::Instant;
@@ -51,6 +52,8 @@ pub(crate) struct RunCounters {
     barriers: AtomicU8,
     logged_in: AtomicU32,
     interactions: AtomicU64,
+    /// The meters' spans end where a phase begins.
+    pub span_end: SpanEnd,
 }
 
 impl RunCounters {
@@ -140,6 +143,7 @@ impl Recorder for CountingRecorder {
     fn phase(&mut self, phase: Phase, at: Instant) {
         self.progress.phase.store(phase as u8 + 1, Ordering::Relaxed);
         self.recorder.phase(phase, at);
+        self.progress.span_end.ask();
     }
 
     fn logged_in(&mut self, users: u32) {

@@ -119,7 +119,7 @@ impl Running {
         self.driver = Some(driver);
         if let Some(begin) = sampling {
             let threads = OurThreads { driver: vec![begun.thread_id], meters: vec![writer] };
-            match Sampling::start(begin, threads, row_sender) {
+            match Sampling::start(begin, threads, row_sender, Arc::clone(&progress)) {
                 Ok(sampling) => self.sampling = Some(sampling),
                 Err(reason) => self.lose("meters", format!("the sampler's thread could not be started: {reason}")),
             }

@@ -1,7 +1,8 @@
-//! The sampler's thread, which samples once a second: the kernel meters, or the processor times of `/proc/stat`.
+//! The sampler's thread, which samples once a second and where a phase begins: the kernel meters, or the processor times of `/proc/stat`.
 
 use crate::driver::words_of;
 use crate::metering::MetersState;
+use crate::progress::RunCounters;
 use crate::refusal::RunRefusal;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::stop::StopRequest;
@@ -11,7 +12,9 @@ use loadgo_meters::Meters;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
 use std::io;
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -88,6 +91,30 @@ fn lost_processor_times(at: Instant, reason: &io::Error) -> LostRow {
     LostRow { at, user: None, what: "meters", count: 1, reason }
 }
 
+/// A request to end the present span before its time.
+#[derive(Debug, Default)]
+pub(crate) struct SpanEnd {
+    is_asked: AtomicBool,
+    sampler: OnceLock<Thread>,
+}
+
+impl SpanEnd {
+    /// Ends the span of the thread that waits here, at once or after the sample that it takes.
+    pub(crate) fn ask(&self) {
+        self.is_asked.store(true, Ordering::Release);
+        self.sampler.get().inspect(|sampler| sampler.unpark());
+    }
+
+    /// Waits for the end of a span: a period, or a request. Only one thread may wait.
+    fn wait(&self) {
+        self.sampler.get_or_init(thread::current);
+        if !self.is_asked.swap(false, Ordering::AcqRel) {
+            thread::park_timeout(PERIOD);
+            self.is_asked.store(false, Ordering::Release);
+        }
+    }
+}
+
 /// Sampling under way; dropping it ends it.
 pub(crate) struct Sampling {
     stop: StopRequest,
@@ -96,18 +123,25 @@ pub(crate) struct Sampling {
 }
 
 impl Sampling {
-    /// Begins to sample into `sink`.
+    /// Begins to sample into `sink`. Spans end where `progress` asks for it, too.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub(crate) fn start(begin: BeginSampling, threads: OurThreads, sink: loadgo_store::RowSender) -> io::Result<Sampling> {
+    pub(crate) fn start(
+        begin: BeginSampling,
+        threads: OurThreads,
+        sink: loadgo_store::RowSender,
+        progress: Arc<RunCounters>,
+    ) -> io::Result<Sampling> {
         let stop = StopRequest::default();
         let asked = stop.clone();
         let sample = move || {
             asked.unparks_this_thread();
             let mut round = begin(threads);
             loop {
-                thread::park_timeout(PERIOD);
+                if !asked.is_set() {
+                    progress.span_end.wait(); // a wake-up that comes while the thread samples may be lost
+                }
                 let last = asked.is_set();
                 let (rows, lost) = round.sample();
                 sink.sample(rows);
@@ -139,5 +173,41 @@ impl Sampling {
 impl Drop for Sampling {
     fn drop(&mut self) {
         let _ = self.join();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Instant as HostInstant;
+
+    const REQUESTS: u32 = 10;
+
+    #[test]
+    fn a_request_that_comes_while_the_thread_samples_ends_its_next_span_at_once() {
+        let span_end = SpanEnd::default();
+        let (begun, begins) = channel();
+        let (asked, asks) = channel();
+        let (span_end, asked) = (&span_end, &asked);
+        let waited = thread::scope(|scope| {
+            let sampler = scope.spawn(move || {
+                let mut waited = Duration::ZERO;
+                for _ in 0..REQUESTS {
+                    begun.send(()).expect("the test listens");
+                    asks.recv().expect("the test asks"); // as a sample, it may take the wake-up
+                    let before = HostInstant::now();
+                    span_end.wait();
+                    waited += before.elapsed();
+                }
+                waited
+            });
+            for () in begins.iter().take(REQUESTS as usize) {
+                span_end.ask();
+                asked.send(()).expect("the thread samples");
+            }
+            sampler.join().expect("the thread ends")
+        });
+        assert!(waited < PERIOD * REQUESTS, "{waited:?} for {REQUESTS} spans of {PERIOD:?}");
     }
 }

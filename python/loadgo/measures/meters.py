@@ -244,7 +244,7 @@ def _timed_calls(tables: Tables, stretch: Stretch) -> pl.DataFrame:
 
 
 def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    """The rows whose span lies wholly in the stretch; all rows if the processors' time has no such span."""
+    """The rows whose span lies in the stretch; all rows if the processors' time has no such span."""
     if frame.is_empty():
         return frame
     spans = frame if tables.time.is_empty() else tables.time

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PHASE_CHOICES = ("steady", "all")
 
+_BORDER_SHARE = 0.05
+"""The part of a span that may lie outside of a stretch: the meters end a span soon after a phase begins."""
 SHORTEST_RATED_SPAN_NS = 1_000_000_000
 """Shortest stretch of an unfinished run that has a rate. In a shorter one, the rate jumps with each interaction."""
 
@@ -129,7 +131,7 @@ def _is_in(stretch: Stretch) -> pl.Expr:
 
 
 def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
-    """The spans of `time` or `processes` that lie wholly in the stretch; all spans if none does."""
+    """The spans of `time` or `processes` that lie in the stretch; all spans if none does."""
     if frame.is_empty():
         return frame
     inside = frame.filter(lies_in(stretch))
@@ -137,9 +139,10 @@ def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
 
 
 def lies_in(stretch: Stretch) -> pl.Expr:
-    """Whether a row's span lies wholly in the stretch."""
-    begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    return (begins >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns)
+    """Whether a row's span lies in the stretch, but for a twentieth of it."""
+    span, end = pl.col("span_ns").cast(pl.Int64), pl.col("at_ns").cast(pl.Int64)
+    inside = pl.min_horizontal(end, stretch.end_ns) - pl.max_horizontal(end - span, stretch.start_ns)
+    return inside >= span * (1 - _BORDER_SHARE)
 
 
 def _counts(interactions: pl.DataFrame) -> dict[str, int]:

@@ -7,7 +7,7 @@ import pytest
 from loadgo.measures.fail_if import evaluate
 from loadgo.measures.fail_if_figures import parse_run_condition
 from loadgo.measures.summary import summarize
-from loadgo.records.phases import interactions_in, stretch_of
+from loadgo.records.phases import interactions_in, spans_in, stretch_of
 from loadgo.records.tables import Tables
 from loadgo.reporting.charts.over_time import over_time
 from loadgo.reporting.words import answer
@@ -35,6 +35,21 @@ def test_a_run_without_a_steady_phase_is_reported_whole_and_says_so() -> None:
     assert (stretch.name, stretch.counted) == ("all", 3)
     assert (stretch.start_ns, stretch.end_ns) == (2 * S, 7 * S)
     assert "No line was sent in the steady phase: the figures are of the whole run." in summarize(run_of(rows)).notes
+
+
+def test_spans_count_that_the_meters_ended_soon_after_a_phase_began() -> None:
+    stretch = dataclasses.replace(stretch_of(closed_loop(10, 20)), start_ns=10 * S, end_ns=13 * S)
+    ends_s = [10.04, 11.04, 12.04, 13.04, 13.2]
+    begins_s = [9.2, *ends_s[:-1]]
+    spans = pl.DataFrame(
+        {
+            "at_ns": [round(end_s * S) for end_s in ends_s],
+            "span_ns": [round((end_s - begin_s) * S) for begin_s, end_s in zip(begins_s, ends_s, strict=True)],
+        }
+    )
+    counted = spans_in(spans, stretch)
+    assert counted["at_ns"].to_list() == [round(end_s * S) for end_s in (11.04, 12.04, 13.04)]
+    assert spans_in(spans[[0, -1]], stretch).equals(spans[[0, -1]]), "without a span in the stretch, all count"
 
 
 def test_extrapolated_interactions_are_in_no_figure() -> None:
