@@ -24,6 +24,7 @@ mod run_toml;
 mod running;
 mod sampling;
 mod sections;
+mod span_end;
 mod told_lines;
 mod users;
 

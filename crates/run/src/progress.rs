@@ -1,7 +1,7 @@
 //! Progress of a run: counted by the driver's thread, read by any other.
 
 use crate::run_spec::RunSpec;
-use crate::sampling::SpanEnd;
+use crate::span_end::SpanEnd;
 use loadgo_core::record::{InteractionRow, LostRow, Phase, Recorder, ScreenRow, SessionRow};
 use loadgo_core::system::Barrier;
 use loadgo_core::time::Instant;

@@ -12,9 +12,8 @@ use loadgo_meters::Meters;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_secs(1);
@@ -91,30 +90,6 @@ fn lost_processor_times(at: Instant, reason: &io::Error) -> LostRow {
     LostRow { at, user: None, what: "meters", count: 1, reason }
 }
 
-/// A request to end the present span before its time.
-#[derive(Debug, Default)]
-pub(crate) struct SpanEnd {
-    is_asked: AtomicBool,
-    sampler: OnceLock<Thread>,
-}
-
-impl SpanEnd {
-    /// Ends the span of the thread that waits here, at once or after the sample that it takes.
-    pub(crate) fn ask(&self) {
-        self.is_asked.store(true, Ordering::Release);
-        self.sampler.get().inspect(|sampler| sampler.unpark());
-    }
-
-    /// Waits for the end of a span: a period, or a request. Only one thread may wait.
-    fn wait(&self) {
-        self.sampler.get_or_init(thread::current);
-        if !self.is_asked.swap(false, Ordering::AcqRel) {
-            thread::park_timeout(PERIOD);
-            self.is_asked.store(false, Ordering::Release);
-        }
-    }
-}
-
 /// Sampling under way; dropping it ends it.
 pub(crate) struct Sampling {
     stop: StopRequest,
@@ -140,7 +115,7 @@ impl Sampling {
             let mut round = begin(threads);
             loop {
                 if !asked.is_set() {
-                    progress.span_end.wait(); // a wake-up that comes while the thread samples may be lost
+                    progress.span_end.wait(PERIOD); // a wake-up that comes while the thread samples may be lost
                 }
                 let last = asked.is_set();
                 let (rows, lost) = round.sample();
@@ -173,41 +148,5 @@ impl Sampling {
 impl Drop for Sampling {
     fn drop(&mut self) {
         let _ = self.join();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::channel;
-    use std::time::Instant as HostInstant;
-
-    const REQUESTS: u32 = 10;
-
-    #[test]
-    fn a_request_that_comes_while_the_thread_samples_ends_its_next_span_at_once() {
-        let span_end = SpanEnd::default();
-        let (begun, begins) = channel();
-        let (asked, asks) = channel();
-        let (span_end, asked) = (&span_end, &asked);
-        let waited = thread::scope(|scope| {
-            let sampler = scope.spawn(move || {
-                let mut waited = Duration::ZERO;
-                for _ in 0..REQUESTS {
-                    begun.send(()).expect("the test listens");
-                    asks.recv().expect("the test asks"); // as a sample, it may take the wake-up
-                    let before = HostInstant::now();
-                    span_end.wait();
-                    waited += before.elapsed();
-                }
-                waited
-            });
-            for () in begins.iter().take(REQUESTS as usize) {
-                span_end.ask();
-                asked.send(()).expect("the thread samples");
-            }
-            sampler.join().expect("the thread ends")
-        });
-        assert!(waited < PERIOD * REQUESTS, "{waited:?} for {REQUESTS} spans of {PERIOD:?}");
     }
 }
