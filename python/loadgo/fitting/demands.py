@@ -16,11 +16,12 @@ import polars as pl
 
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.load_law import LoadedWork, RunLoads, fit_load_law, mean_without_load
+from loadgo.fitting.request_counts import RequestWait, request_law
 from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread
 from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.figures import as_code, counted, in_words
 from loadgo.notation.keys import dotted
-from loadgo.notation.laws import Law, scaled
+from loadgo.notation.laws import scaled
 from loadgo.stats.resample import Floats
 
 _FEWEST_LAW_INTERACTIONS = 5
@@ -105,19 +106,10 @@ def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, 
         if (waits * is_command).sum() <= 0.0:
             continue
         mean = resampled_ratio(groupings, waits * is_command / wait_ns, is_command)
-        law = _request_law(waits[is_command > 0], mean.value, wait_ns)
+        law = request_law(waits[is_command > 0], mean.value, RequestWait(wait_ns, wait_ns))  # exponential
         source = f"I/O wait metered, {wait_ns / 1e6:.3g} ms a request"
         fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
     return FittedValues(tuple(fitted))
-
-
-def _request_law(waits: Floats, mean: float, wait_ns: float) -> Law:
-    """The law of the number of requests, fixed or geometric: the one whose exponential waits vary more like `waits`."""
-    if mean <= 1.0 or len(waits) < FEWEST_LAW_VALUES:
-        return Law("fixed", (mean,), timed=False)
-    exponential_variance = wait_ns**2
-    count_variance = max(float(waits.var()) - mean * exponential_variance, 0.0) / exponential_variance
-    return Law("geometric" if count_variance > mean * (mean - 1) / 2 else "fixed", (mean,), timed=False)
 
 
 def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedValues:
@@ -128,13 +120,14 @@ def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedV
     has_waited = (waits > 0).astype(np.float64)
     service = fit_law_value(dotted("storage", "disk", "service"), waits, has_waited, groupings, "waits metered")
     names = rows["command"].to_numpy()
+    one = RequestWait(service.law.mean, service.law.mean * service.law.spread)
     fitted = [service]
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
         if (waits * is_command).sum() > 0.0:
             mean = resampled_ratio(groupings, waits * is_command / service.law.mean, is_command)
             source = "waits metered, over their mean length"
-            law = Law("fixed", (mean.value,), timed=False)
+            law = request_law(waits[is_command > 0], mean.value, one)
             fitted.append(FittedValue(dotted("commands", name, "requests", "disk"), law, source, mean=mean))
     assumed = "requests to the disk do not queue: their waits are independent of the number of users"
     return FittedValues(
