@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from loadgo.fitting.fit import fit
 from loadgo.fitting.reading import read_runs
-from loadgo.fitting.remarks import fit_warnings
+from loadgo.fitting.remarks import fit_warnings, other_work
 from loadgo.fitting.unowned_time import fit_unowned_time
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import fitted_in
@@ -186,12 +186,13 @@ def test_others_are_told_as_a_report_tells_them_though_the_run_is_too_short_to_r
     total = reading.total
     assert total is not None
     account = replace(total.account, unattributed_ns=round(0.6 * total.total_ns))
-    others = replace(reading, total=replace(total, account=account))
-    assert fit_warnings([others], None, ())[0].startswith(
+    busy = replace(reading, total=replace(total, account=account))
+    assert fit_warnings([busy], other_work([busy], None), ())[0].startswith(
         "the host was busy with other things: other programs used 60.0 %"
     )
     quiet = replace(account, unattributed_ns=0)
-    assert fit_warnings([replace(reading, total=replace(total, account=quiet))], None, ()) == ()
+    idle = replace(reading, total=replace(total, account=quiet))
+    assert fit_warnings([idle], other_work([idle], None), ()) == ()
 
 
 def test_faults_that_waited_become_paging_from_a_store(tmp_path: Path) -> None:

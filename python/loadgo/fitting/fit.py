@@ -158,8 +158,8 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     groupings = resample_groupings(rows)
     unowned = fit_unowned_time(readings) if readings[0].kind == "host" else None
     interrupt_ns = unowned.interaction_ns if unowned else 0.0
-    others = other_work(readings, unowned) if readings[0].kind == "host" else None
-    is_busy = others is not None and others.share > MOST_OTHERS_SHARE
+    others = other_work(readings, unowned)
+    is_busy = readings[0].kind == "host" and others is not None and others.share > MOST_OTHERS_SHARE
     loads = None if is_busy else run_loads(readings, interrupt_ns)
     measured = MeasuredRuns(readings, rows, groupings, loads)
     values = _fit_host(measured, unowned) if readings[0].kind == "host" else _fit_machine(measured, crew)
@@ -168,7 +168,7 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
     checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings, crew)
     growth = growth_warnings(readings) if loads is None else ()
-    fitted = replace(fitted, warnings=(*fit_warnings(readings, unowned, checks), *growth))
+    fitted = replace(fitted, warnings=(*fit_warnings(readings, others, checks), *growth))
     return Fit(
         text=machine_file_text(heading, values, load, fitted),
         title=heading.title,

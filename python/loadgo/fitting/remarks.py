@@ -73,9 +73,9 @@ def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str
 
 
 def fit_warnings(
-    readings: Sequence[RunReading], unowned: UnownedTime | None, checks: Sequence[FittedCheck]
+    readings: Sequence[RunReading], others: OtherWork | None, checks: Sequence[FittedCheck]
 ) -> tuple[str, ...]:
-    """The warnings of the runs, and of the fit: lost records, unknown commands, other programs, misses, growth."""
+    """The warnings of the runs, and of the fit: lost records, unknown commands, other programs, misses."""
     names = [reading.id for reading in readings]
     runs, stretches = [reading.tables for reading in readings], [reading.stretch for reading in readings]
     warnings = [text.rstrip(".") for text in warnings_of_runs(names, runs, stretches, without=("busy", "lost"))]
@@ -90,7 +90,7 @@ def fit_warnings(
             f"no interaction of {in_words([*map(as_code, unknown)])} was answered and metered, so the machine has no "
             "such command"
         )
-    if clause := busy_clause(other_work(readings, unowned)):
+    if clause := busy_clause(others):
         clause = clause[0].lower() + clause[1:]
         warnings.append(
             f"{clause}: the fitted machine leaves that out, but its commands have processor times of a busy host"
