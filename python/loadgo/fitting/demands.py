@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from loadgo.fitting.dependence import dependence_words
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.load_law import LoadedWork, RunLoads, fit_load_law, mean_without_load
 from loadgo.fitting.request_counts import RequestWait, request_law
@@ -109,7 +110,7 @@ def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, 
         law = request_law(waits[is_command > 0], mean.value, RequestWait(wait_ns, wait_ns))  # exponential
         source = f"I/O wait metered, {wait_ns / 1e6:.3g} ms a request"
         fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
-    return FittedValues(tuple(fitted))
+    return FittedValues(tuple(fitted), dependence_words(rows, waits, "disk waits"))
 
 
 def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedValues:
@@ -131,7 +132,9 @@ def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedV
             fitted.append(FittedValue(dotted("commands", name, "requests", "disk"), law, source, mean=mean))
     assumed = "requests to the disk do not queue: their waits are independent of the number of users"
     return FittedValues(
-        tuple(fitted), (assumed,), ((dotted("storage", "disk", "kind"), "server"), _unlimited_servers("disk"))
+        tuple(fitted),
+        (assumed, *dependence_words(rows, waits, "disk waits")),
+        ((dotted("storage", "disk", "kind"), "server"), _unlimited_servers("disk")),
     )
 
 
@@ -172,7 +175,8 @@ def fit_unmetered_wait(
         tables.append((dotted("commands", name, "requests", store), 1))
     assumed = "the unmetered part of a response is independent of the number of users"
     assumed += "; the median of each command is used, since the host was busy" if busy else ""
-    return FittedValues(tuple(fitted), (assumed, *_parallel_remarks(rows)), tuple(tables))
+    dependent = dependence_words(rows, wait_ns, "the unmetered part of a response")
+    return FittedValues(tuple(fitted), (assumed, *dependent, *_parallel_remarks(rows)), tuple(tables))
 
 
 def _parallel_remarks(rows: pl.DataFrame) -> list[str]:
