@@ -12,7 +12,7 @@ from loadgo.notation.figures import as_code, in_words
 from loadgo.stats.resample import Floats
 
 _FEWEST_INTERACTIONS = 30
-_SURE_P = 0.01
+_SURE_SHARE = 0.01
 _SMALL_VARIANCE_SHARE = 0.1
 """A smaller change of the variance of processor time and wait together is not told."""
 
@@ -37,7 +37,7 @@ def dependences(rows: pl.DataFrame, waits: Floats) -> list[Dependence]:
         if len(work) < _FEWEST_INTERACTIONS or not (np.ptp(work) and np.ptp(wait)):
             continue
         ratio = float((work + wait).var() / (work.var() + wait.var()))
-        if abs(ratio - 1.0) > _SMALL_VARIANCE_SHARE and stats.spearmanr(work, wait).pvalue < _SURE_P:
+        if abs(ratio - 1.0) > _SMALL_VARIANCE_SHARE and stats.spearmanr(work, wait).pvalue < _SURE_SHARE:
             found.append(Dependence(str(name), ratio))
     return found
 

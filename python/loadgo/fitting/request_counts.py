@@ -30,7 +30,7 @@ class RequestWait:
     deviation_ns: float
 
 
-def request_law(waits: Floats, mean: float, one: RequestWait) -> Law:
+def request_law(waits: Floats, mean: float, request: RequestWait) -> Law:
     """The law of the number of requests with this `mean`, from all waits of interactions, in nanoseconds.
 
     It is fixed, geometric, or else empirical. A fixed number with a fraction is one of the two whole numbers around it.
@@ -40,8 +40,8 @@ def request_law(waits: Floats, mean: float, one: RequestWait) -> Law:
     idle_share = float((waits <= 0.0).mean())
     error = math.sqrt(idle_share * (1.0 - idle_share) / len(waits))
     if idle_share <= max(1.0 - mean, 0.0) + _SURE_ERRORS * error:
-        return _fixed(mean) if mean <= 1.0 else _law_of_some(waits, mean, one)
-    some = _law_of_some(waits[waits > 0.0], mean / (1.0 - idle_share), one)
+        return _fixed(mean) if mean <= 1.0 else _law_of_some(waits, mean, request)
+    some = _law_of_some(waits[waits > 0.0], mean / (1.0 - idle_share), request)
     return _law_with_none(some, idle_share, mean)
 
 
@@ -49,10 +49,10 @@ def _fixed(mean: float) -> Law:
     return Law("fixed", (mean,), timed=False)
 
 
-def _law_of_some(waits: Floats, mean: float, one: RequestWait) -> Law:
+def _law_of_some(waits: Floats, mean: float, request: RequestWait) -> Law:
     """The law of a number above 0: the one whose waits vary most alike."""
     geometric_variance = mean * (mean - 1.0)
-    variance = max(float(waits.var()) - mean * one.deviation_ns**2, 0.0) / one.mean_ns**2
+    variance = max(float(waits.var()) - mean * request.deviation_ns**2, 0.0) / request.mean_ns**2
     if variance <= geometric_variance / 2:
         return _fixed(mean)
     if variance <= geometric_variance * _FAR_RATIO:
