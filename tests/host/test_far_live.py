@@ -22,13 +22,13 @@ from support.watched import heads
 
 pytestmark = NEEDS_ROOT
 
-LOOPING = "./far-loop -c 'n=0; while [ $n -lt 40000 ]; do n=$((n+1)); done'"
+LOOPING = "./live-loop -c 'n=0; while [ $n -lt 40000 ]; do n=$((n+1)); done'"
 SCRIPT = f"""
 name  = "far use"
 login = "bash"
 think = "fixed(0.7s)"
 needs = ["bash"]
-lines = ['ln -sf "$(command -v sh)" far-loop', {LOOPING!r}, "sleep 0.2"]
+lines = ['ln -sf "$(command -v sh)" live-loop', {LOOPING!r}, "sleep 0.2"]
 """
 CPU = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu")
 MOST_CHANGED = 2
@@ -105,10 +105,10 @@ def check_against_the_end(seen: pl.DataFrame, far: AgentHost) -> None:
 
 def test_the_usage_of_each_line_is_seen_while_the_run_goes_on_and_is_that_of_the_end(far: AgentHost) -> None:
     running, following = begun(far, FAR, "--passes", "6")
-    eventually(lambda: "./far-loop" in set(usage_now(following)["command"]), "no usage is seen")
+    eventually(lambda: "./live-loop" in set(usage_now(following)["command"]), "no usage is seen")
     assert running.poll() is None
     picture = far.watched("kept")
-    loop = next(line for line in picture.splitlines() if line.startswith("./far-loop")).split()
+    loop = next(line for line in picture.splitlines() if line.startswith("./live-loop")).split()
     assert loop[-1] in ("ms", "s"), "its processor time is known"
     assert float(loop[-2]) > 0
     assert "CPU of " in picture

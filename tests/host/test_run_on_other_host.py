@@ -309,6 +309,7 @@ def test_a_program_that_is_missing_there_is_told_before_anybody_logs_in(far: Age
 
 LOOP = "n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done"
 LOOPING = f"./far-loop -c '{LOOP}'"
+"""No other test has programs of this name: the meters see those of tests that run at the same time, too."""
 FAULTS = 20_000
 TOUCHING = f"m = mmap.mmap(-1, {FAULTS} << 12); [m.__setitem__(n << 12, 1) for n in range({FAULTS})]"
 FAULTING = f"python3 -I -c 'import mmap; {TOUCHING}'"
