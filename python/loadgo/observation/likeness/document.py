@@ -9,6 +9,7 @@ from loadgo.documents.document import Charts, Document
 from loadgo.notation.figures import as_code, counted, number, plain
 from loadgo.observation.likeness.answer import answer, host_answer, trust
 from loadgo.observation.likeness.results import (
+    ComparedBytes,
     ComparedCorrelation,
     ComparedDistribution,
     ComparedFigure,
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
 JSON_KEYS: Keys = {
     Likeness: (
         "script run system source margin is_alike is_unlike sessions figures mixes distributions correlations "
-        "observed_load run_load not_compared not_modelled curves warnings"
+        "bytes observed_load run_load not_compared not_modelled curves warnings"
     ),
     ComparedFigure: (
         "depends_on user_class command measure statistic counts observed observed_most run relative interval verdict"
     ),
     ComparedMix: "user_class what counts share interval verdict",
+    ComparedBytes: (
+        "user_class command moved runs observed observed_p90 script script_p90 relative distance observed_correlation "
+        "script_correlation"
+    ),
     ComparedDistribution: "user_class command measure counts distance interval",
     ComparedCorrelation: "user_class command second counts observed observed_interval run run_interval",
     LoadOfSide: "users span_s commands processors_used running_or_ready sessions_an_hour",

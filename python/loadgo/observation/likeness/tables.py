@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadgo.comparison.figures import relative_change
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, digits, duration, number, seconds, share
+from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, digits, duration, number, seconds, share, size
 from loadgo.notation.margin import margin_in_words
 from loadgo.observation.likeness.results import (
+    ComparedBytes,
     ComparedDistribution,
     ComparedFigure,
     Gap,
@@ -43,6 +45,8 @@ _COMMAND_TABLES: tuple[tuple[Measure, str], ...] = (
     ("response time", "Response time"),
 )
 _NAME_CHARS = 40
+LEFT_OUT_TEXT = "left out"
+"""The word in place of bytes that a script leaves out."""
 _Key = tuple[str, str]
 _ByKey = dict[tuple[str, str, Statistic], ComparedFigure]
 
@@ -52,6 +56,7 @@ def likeness_tables(likeness: Likeness) -> list[Table]:
     tables = [_user_table(likeness), _mix_table(likeness)]
     for measure, title in _COMMAND_TABLES:
         tables += _command_tables(likeness, measure, title)
+    tables += _byte_tables(likeness)
     tables += [_think_after_table(likeness), _correlation_table(likeness), _load_table(likeness)]
     tables.append(_gap_table("What cannot be compared", likeness.not_compared, "why"))
     tables.append(_gap_table("What the script does not model", likeness.not_modelled, "how"))
@@ -184,6 +189,54 @@ def _distance_columns(distances: dict[_Key, ComparedDistribution], keys: Sequenc
     cells = tuple(TOO_FEW_TEXT if row is None else share(row.distance) for row in rows)
     ends = tuple(NOT_MEASURED if row is None else share_interval_in_words(row.interval) for row in rows)
     return [Column("distance", cells, spare=3), Column("its 95 %", ends, spare=6, of_previous=True)]
+
+
+def _byte_tables(likeness: Likeness) -> list[Table]:
+    """The bytes of commands; of many rows a short table of those that move most, too."""
+    rows = [row for row in likeness.bytes if row.observed or row.script]
+    if not any(row.script is not None for row in rows):
+        return []
+    columns = (
+        Column("command", tuple(row.command for row in rows), verbatim=True),
+        *_class_column(likeness, [row.user_class for row in rows]),
+        Column("bytes", tuple(row.moved for row in rows), kind="name"),
+        Column("observed", tuple(size(row.observed) for row in rows)),
+        Column("script", tuple(_script_bytes(row) for row in rows)),
+        Column("difference", tuple(_byte_difference(row) for row in rows)),
+        Column("p90 observed", tuple(size(row.observed_p90) for row in rows), spare=3),
+        Column("p90 in script", tuple(size(row.script_p90) for row in rows), spare=3),
+        Column("distance", tuple(share(row.distance) for row in rows), spare=2),
+        Column("goes with CPU: observed", tuple(_correlation(row.observed_correlation) for row in rows), spare=4),
+        Column("in script", tuple(_correlation(row.script_correlation) for row in rows), spare=4),
+    )
+    lead = (
+        "A run does not count the bytes of a command. These are means of the runs that were observed, and of what the "
+        "stand-ins of the run's script are to move. They are not judged."
+    )
+    left_out = any(_is_left_out(row) for row in rows)
+    foot = f"{LEFT_OUT_TEXT}: the few processes of so small a job move about as many bytes anyway." if left_out else ""
+    absent = {NOT_MEASURED: "too few runs, one of both figures is the same in all of them, or nothing to compare"}
+    table = Table("Bytes that commands move", columns, lead=lead, foot=foot, id="bytes", absent=absent)
+    if len(rows) <= MOST_ROWS:
+        return [table]
+    most = sorted(range(len(rows)), key=lambda at: -rows[at].observed * rows[at].runs)[:MOST_ROWS]
+    hidden = f"{number(len(rows) - MOST_ROWS)} rows with fewer bytes are left out."
+    return [table.placed("full"), table.with_rows(most, "\n".join(filter(None, (hidden, foot)))).placed("short")]
+
+
+def _is_left_out(row: ComparedBytes) -> bool:
+    """Whether the script has none of a command's bytes, as of those by calls of a small job."""
+    return row.script == 0 and row.observed > 0 and row.moved.endswith("by calls")
+
+
+def _script_bytes(row: ComparedBytes) -> str:
+    return LEFT_OUT_TEXT if _is_left_out(row) else size(row.script)
+
+
+def _byte_difference(row: ComparedBytes) -> str:
+    if row.relative is None or _is_left_out(row):
+        return NOT_MEASURED
+    return relative_change(row.relative, None)
 
 
 def _think_after_table(likeness: Likeness) -> Table | None:
