@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import Keys, json_document, members_of
-from loadgo.documents.document import Charts, Document
+from loadgo.documents.document import Charts, Document, Section
 from loadgo.notation.figures import as_code, counted, number, plain
 from loadgo.observation.likeness.answer import answer, host_answer, trust
+from loadgo.observation.likeness.overview import furthest_table, gap_points, overview_table
 from loadgo.observation.likeness.results import (
     ComparedBytes,
     ComparedCorrelation,
@@ -46,7 +47,7 @@ JSON_KEYS: Keys = {
 }
 _SMALL_FIGURES: dict[Measure, float] = {"processor time": 50e6, "page faults": 2000.0}
 """Nanoseconds and faults of a mean or p90. The start of a stand-in takes some 12 ms and 1,000 faults."""
-_MORE = "the same command with `--full` prints all tables; with `--format html` it is a page with charts."
+_MORE = "the same command with `--full` prints all figures; with `--format html` it is a page with charts."
 
 
 def likeness_document(likeness: Likeness) -> Document:
@@ -71,10 +72,16 @@ def likeness_document(likeness: Likeness) -> Document:
             f"{counted(likeness.run_load.commands, 'command')} in {number(likeness.sessions[1])} sessions of the "
             "script.",
         ),
-        sections=(Charts(charts), *likeness_tables(likeness)),
+        sections=(Charts(charts), *_first_sections(likeness), *likeness_tables(likeness)),
         notes=_next_notes(likeness),
-        short_notes=(("More", _MORE),),
+        short_notes=(*_next_notes(likeness), ("More", _MORE)),
     )
+
+
+def _first_sections(likeness: Likeness) -> list[Section]:
+    """The sections of the short report, of which a page has the first."""
+    sections = (overview_table(likeness), furthest_table(likeness), gap_points(likeness))
+    return [section for section in sections if section is not None]
 
 
 def _next_notes(likeness: Likeness) -> tuple[tuple[str, str], ...]:
