@@ -103,6 +103,6 @@ def _not_modelled(description: FiguresDescription) -> Iterator[Gap]:
         "runs of one command", "what a run uses does not depend on the run before, nor on the think time before it"
     )
     yield Gap("typing within programs", "a stand-in waits as long as people typed to the program")
-    yield Gap("days of the week", "an hour of the day has one rate of sessions")
+    yield Gap("days of the week", "an hour of the day has one rate; `observe --days` takes workdays or weekends alone")
     if all(each.name != "batch" for each in description.classes):
         yield Gap("batch jobs", "commands without a terminal are not in the script")
