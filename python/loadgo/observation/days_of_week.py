@@ -1,9 +1,9 @@
 """Workdays and weekends: whether sessions begin at other rates, and the sessions of one kind of days alone.
 
-They differ if no more than one of 199 shuffles of the days shows as much difference between the rates by hour of both
-kinds (log-likelihood ratio), a level of 1 %. Days are shuffled within their week, so that weeks that differ, such as
-holidays, make no difference of days. This is a permutation test (Good, Permutation, Parametric and Bootstrap Tests of
-Hypotheses, 3rd edition, 2005, chapter 3).
+They differ if no more than one of 199 shuffles of the days shows as much difference, a level of 1 %. The difference is
+that between the rates by hour of both kinds (log-likelihood ratio). Days are shuffled within their week, so that weeks
+that differ, such as holidays, make no difference of days. This is a permutation test (Good, Permutation, Parametric
+and Bootstrap Tests of Hypotheses, 3rd edition, 2005, chapter 3).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loadgo.errors import Refused
-from loadgo.observation.hours import ClockHours, hours_of_day
+from loadgo.observation.hours import FIRST_DATE_S, ClockHours, hours_of_day
 from loadgo.observation.results import DayKind, Days, DaysOfWeek, KindOfDays
 from loadgo.observation.sessions import ObservedSession
 
 DAY_WORDS: dict[KindOfDays, str] = {"workdays": "Monday to Friday", "weekend": "Saturday and Sunday"}
-_SATURDAY = 5
-"""Days of a week are numbered from Monday, which is 0."""
+_WORK_DAYS = 5
+"""Number of days of a week before its weekend: days are numbered from Monday, which is 0."""
 _WEEK_DAYS = 7
 _HOUR_S, _DAY_S = 3600, 86400
 _SHUFFLES = 199
@@ -58,16 +58,17 @@ def chosen_hours(hours: ClockHours | None, days: Days) -> NDArray[np.bool_] | No
 
 
 def sessions_of_days(sessions: Sequence[ObservedSession], days: Days) -> tuple[ObservedSession, ...]:
-    """The sessions that began on these days. Raises `Refused` if none did."""
+    """The sessions that are known to have begun on these days. Raises `Refused` if none did."""
     if days == "all":
         return tuple(sessions)
     kept = tuple(
-        each for each in sessions if (time.localtime(each.began_s).tm_wday >= _SATURDAY) == (days == "weekend")
+        each
+        for each in sessions
+        if each.began_s >= FIRST_DATE_S and (time.localtime(each.began_s).tm_wday >= _WORK_DAYS) == (days == "weekend")
     )
     if not kept:
-        raise Refused(f"no session began on {DAY_WORDS[days]}: leave `days` out, or take records of such days").about(
-            "days"
-        )
+        which = DAY_WORDS[days].replace("and", "or")
+        raise Refused(f"no session began on {which}: leave `days` out, or take records of such days").about("days")
     return kept
 
 
@@ -77,7 +78,7 @@ def span_of_hours(hours: ClockHours | None, chosen: NDArray[np.bool_]) -> float:
 
 
 def _is_weekend(hours: ClockHours) -> NDArray[np.bool_]:
-    weekend: NDArray[np.bool_] = (hours.day - 1) % _WEEK_DAYS >= _SATURDAY
+    weekend: NDArray[np.bool_] = (hours.day - 1) % _WEEK_DAYS >= _WORK_DAYS
     return weekend
 
 
@@ -100,7 +101,7 @@ def _p_value(hours: ClockHours) -> float | None:
         np.bincount(cells, weights, minlength=24 * len(days)).reshape(-1, 24).astype(np.float64)
         for weights in (hours.begun, hours.observed_s / _HOUR_S)
     )
-    week, is_weekend = (days - 1) // _WEEK_DAYS, (days - 1) % _WEEK_DAYS >= _SATURDAY
+    week, is_weekend = (days - 1) // _WEEK_DAYS, (days - 1) % _WEEK_DAYS >= _WORK_DAYS
     if _arrangements(week, is_weekend) < _FEWEST_ARRANGEMENTS:
         return None
     random = np.random.default_rng(_SEED)

@@ -20,7 +20,7 @@ from loadgo.observation.sessions import ObservedSession
 _HOUR_S = 3600
 _MOST_HOURS = 10 * 366 * 24
 """Ten years. Records over a longer time have wrong dates."""
-_FIRST_DATE_S = 86400 * 366
+FIRST_DATE_S = 86400 * 366
 """Sessions that begin before 1971 have no date."""
 FEWEST_HOURS = 2
 """Records over a shorter time say nothing about the day."""
@@ -42,7 +42,7 @@ class ClockHours:
 
 def clock_hours(sessions: Sequence[ObservedSession]) -> ClockHours | None:
     """The hours of the clock; None without dates, and of less than two hours."""
-    dated = [session for session in sessions if session.began_s >= _FIRST_DATE_S]
+    dated = [session for session in sessions if session.began_s >= FIRST_DATE_S]
     if not dated:
         return None
     began_s = np.sort(np.array([session.began_s for session in dated], np.float64))

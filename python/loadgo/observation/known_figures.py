@@ -229,36 +229,36 @@ def think_figures(patterns: Sequence[ThinkPattern], source: str) -> tuple[KnownF
     return (KnownFigure(_THINK_AFTER, source if is_told else "", "; ".join(remarks)),)
 
 
-def day_figures(days: Days, found: DaysOfWeek | None, source: str) -> tuple[KnownFigure, ...]:
+def day_figures(days: Days, pattern: DaysOfWeek | None, source: str) -> tuple[KnownFigure, ...]:
     """Whether workdays and weekends differ; none for records without both. `source` has the sessions."""
     if days != "all":
         return (KnownFigure(_DAYS, source, f"{DAY_WORDS[days]} alone"),)
-    if found is None:
+    if pattern is None:
         return ()
-    if found.p_value is None:
+    if pattern.p_value is None:
         return (KnownFigure(_DAYS, "", "there are too few days to tell workdays from weekends; it takes two weeks"),)
-    if not found.is_different:
+    if not pattern.is_different:
         return (KnownFigure(_DAYS, source, "workdays and weekends do not show that sessions begin at other rates"),)
     return (
         KnownFigure(
             _DAYS,
             source,
-            f"{days_in_words(found)}; the rates by hour are means of both: `observe --days workdays` makes a script of "
-            "workdays alone",
+            f"{days_in_words(pattern)}; the rates by hour are means of both: `observe --days workdays` makes a script "
+            "of workdays alone",
         ),
     )
 
 
-def days_in_words(found: DaysOfWeek) -> str:
+def days_in_words(pattern: DaysOfWeek) -> str:
     """The sessions a day of workdays and of weekends, each with the hour in which most begin."""
-    return " and ".join(map(_kind_in_words, found.kinds))
+    workdays, weekend = pattern.kinds
+    return f"workdays have {_kind_in_words(workdays, ' sessions a day')}, and weekends {_kind_in_words(weekend)}"
 
 
-def _kind_in_words(kind: DayKind) -> str:
-    name = "workdays have" if kind.kind == "workdays" else "weekends have"
+def _kind_in_words(kind: DayKind, unit: str = "") -> str:
     whole = [row for row in kind.hours if row.observed_hours >= 1 and row.begun_per_hour > 0]
     most = f", most at {max(whole, key=lambda row: row.begun_per_hour).hour:02d}:00" if whole else ""
-    return f"{name} {digits(kind.sessions_per_day)} sessions a day{most}"
+    return f"{digits(kind.sessions_per_day)}{unit}{most}"
 
 
 def _think_remark(pattern: ThinkPattern) -> str:

@@ -226,7 +226,7 @@ def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
 
 def _arrival_lines(observation: Observation) -> Iterator[str]:
     """The rates of sessions by hour of the day; none if no session begins in an hour of the day."""
-    hours, found = observation.hours, observation.days_of_week
+    hours, pattern = observation.hours, observation.days_of_week
     rates = {row.hour: _per_hour(row) for row in hours}
     if not any(rates.values()):
         return
@@ -234,9 +234,9 @@ def _arrival_lines(observation: Observation) -> Iterator[str]:
     yield "[arrivals]"
     which = "all days" if observation.days == "all" else DAY_WORDS[observation.days]
     yield f"# Sessions that begin in an hour, as means of {which}: `loadgo run SCRIPT --arrivals 09:00 --for 1h`"
-    if found is not None and found.is_different:
+    if pattern is not None and pattern.is_different:
         yield from _comments(
-            f"Workdays and weekends differ, and these rates are means of both: {days_in_words(found)}. "
+            f"Workdays and weekends differ, and these rates are means of both: {days_in_words(pattern)}. "
             "`loadgo observe --days workdays` (or weekend) has the rates of one kind."
         )
     for hour in range(24):

@@ -14,7 +14,7 @@ from pathlib import Path
 import loadgo
 import pytest
 from loadgo.errors import BadArgument, Refused
-from loadgo.observation.days_of_week import days_of_week
+from loadgo.observation.days_of_week import days_of_week, sessions_of_days
 from loadgo.observation.hours import clock_hours
 from loadgo.observation.results import DaysOfWeek
 from loadgo.observation.sessions import CommandUse, ObservedSession
@@ -133,7 +133,7 @@ def test_the_report_and_the_script_name_the_difference(tmp_path: Path) -> None:
     a_day = [f"{kind.sessions_per_day:.3g}" for kind in found.kinds]
     difference = f"workdays have {a_day[0]} sessions a day, most at "
     assert difference in report
-    assert f"and weekends have {a_day[1]}" in report
+    assert f", and weekends {a_day[1]}, most at 1" in report
     assert "workdays and weekends differ, and the script is a mean of both" in report
     assert "on workdays on weekends" in report  # columns of the hours
     comments = " ".join(line.removeprefix("#").strip() for line in observation.text.splitlines() if line[:1] == "#")
@@ -162,6 +162,12 @@ def test_one_kind_of_days_is_what_the_records_of_these_days_have(tmp_path: Path)
     assert "sessions that began on other days" in " ".join(parts["weekend"].report().split())
 
 
+def test_a_session_without_a_date_is_of_no_day() -> None:
+    sessions = [ObservedSession(1, at, at, (CommandUse("ls"),)) for at in (0, MONDAY_S, MONDAY_S + 6 * DAY_S)]
+    assert [each.began_s for each in sessions_of_days(sessions, "workdays")] == [MONDAY_S]
+    assert [each.began_s for each in sessions_of_days(sessions, "weekend")] == [MONDAY_S + 6 * DAY_S]
+
+
 def test_the_option_of_the_command_line_and_its_refusals(tmp_path: Path) -> None:
     accounted(tmp_path, drawn_starts(1, 12, 3))
     typed(tmp_path, "observe", "--from", "pacct", "--days", "weekend", "-o", "weekend.toml")
@@ -174,5 +180,5 @@ def test_the_option_of_the_command_line_and_its_refusals(tmp_path: Path) -> None
     with pytest.raises(Refused, match="needs records with dates, over two hours or more"):
         loadgo.observe(short, days="workdays")
     monday = accounted(tmp_path, [MONDAY_S, MONDAY_S + 5 * HOUR_S])
-    with pytest.raises(Refused, match="no session began on Saturday and Sunday"):
+    with pytest.raises(Refused, match="no session began on Saturday or Sunday"):
         loadgo.observe(monday, days="weekend")

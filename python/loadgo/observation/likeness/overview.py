@@ -28,7 +28,7 @@ from loadgo.observation.likeness.words import (
     value_in_words,
 )
 
-_MOST_FAR = 6
+_MOST_ROWS = 6
 """Most rows of the table of figures that are furthest from the observed ones."""
 _NAME_CHARS = 34
 _MOVED: tuple[MovedBytes, ...] = ("read by calls", "written by calls", "read from storage", "written to storage")
@@ -78,7 +78,7 @@ def _kinds(rows: Sequence[_Row]) -> list[tuple[str, list[_Row]]]:
 def furthest_table(likeness: Likeness) -> Table | None:
     """The figure of each kind that is furthest from the observed one, the furthest first."""
     judged = [*likeness.judged("script"), *likeness.judged("host")]
-    rows = furthest_by_kind(judged)[:_MOST_FAR]
+    rows = furthest_by_kind(judged)[:_MOST_ROWS]
     if not rows:
         return None
     columns = (

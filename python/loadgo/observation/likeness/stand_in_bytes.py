@@ -111,10 +111,10 @@ def compared_bytes(figures: KeptFigures, jobs: JobsByCommand) -> Iterator[Compar
 
 
 def _compared(
-    user_class: str, command: str, moved: MovedBytes, known: pl.DataFrame, told: CommandJobs | None, place: int
+    user_class: str, command: str, moved: MovedBytes, runs: pl.DataFrame, jobs: CommandJobs | None, place: int
 ) -> ComparedBytes:
-    observed = known[MOVED_COLUMNS[moved]].cast(pl.Float64).to_numpy()
-    script = None if told is None else told.moved_bytes[:, place]
+    observed = runs[MOVED_COLUMNS[moved]].cast(pl.Float64).to_numpy()
+    script = None if jobs is None else jobs.moved_bytes[:, place]
     mean = float(observed.mean())
     return ComparedBytes(
         user_class=user_class,
@@ -127,10 +127,10 @@ def _compared(
         script_p90=None if script is None else float(np.quantile(script, _P90_SHARE)),
         relative=float(script.mean()) / mean - 1 if script is not None and mean > 0 else None,
         distance=distance_between(observed, script) / mean if script is not None and mean > 0 else None,
-        observed_correlation=_correlation_of_runs(known, observed),
+        observed_correlation=_correlation_of_runs(runs, observed),
         script_correlation=None
-        if told is None or script is None
-        else _correlation(told.cpu_s, script, _FEWEST_CORRELATED_JOBS),
+        if jobs is None or script is None
+        else _correlation(jobs.cpu_s, script, _FEWEST_CORRELATED_JOBS),
     )
 
 
