@@ -13,6 +13,7 @@ from loadgo.observation.likeness.answer import counts_in_words, furthest_by_kind
 from loadgo.observation.likeness.results import (
     ComparedFigure,
     ComparedMix,
+    FiguresOf,
     Likeness,
     MovedBytes,
     Verdict,
@@ -28,8 +29,9 @@ from loadgo.observation.likeness.words import (
     value_in_words,
 )
 
-_MOST_ROWS = 6
-"""Most rows of the table of figures that are furthest from the observed ones."""
+_DEPENDS_ON: tuple[FiguresOf, ...] = ("script", "host")
+_MOST_ROWS_OF_EACH = 4
+"""Most rows of figures of the script, and of the host, that are furthest from the observed ones."""
 _NAME_CHARS = 34
 _MOVED: tuple[MovedBytes, ...] = ("read by calls", "written by calls", "read from storage", "written to storage")
 _COUNTED: tuple[Verdict, ...] = ("alike", "unclear", "differs", "few")
@@ -76,9 +78,10 @@ def _kinds(rows: Sequence[_Row]) -> list[tuple[str, list[_Row]]]:
 
 
 def furthest_table(likeness: Likeness) -> Table | None:
-    """The figure of each kind that is furthest from the observed one, the furthest first."""
-    judged = [*likeness.judged("script"), *likeness.judged("host")]
-    rows = furthest_by_kind(judged)[:_MOST_ROWS]
+    """The figure of each kind that is furthest from the observed one: those of the script, then those of the host."""
+    rows = [
+        row for depends_on in _DEPENDS_ON for row in furthest_by_kind(likeness.judged(depends_on))[:_MOST_ROWS_OF_EACH]
+    ]
     if not rows:
         return None
     columns = (
@@ -94,7 +97,7 @@ def furthest_table(likeness: Likeness) -> Table | None:
         columns,
         name_width=None,
         shown="short",
-        foot="The furthest figure of each kind.",
+        foot="The furthest figure of each kind: of the script, and then of those that depend on the host, too.",
         absent={NOT_MEASURED: "a mix has no figure of one side alone"},
     )
 

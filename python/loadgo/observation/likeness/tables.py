@@ -174,7 +174,7 @@ def _byte_table(likeness: Likeness) -> Table | None:
         Column("difference", tuple(_byte_difference(row) for row in rows)),
         Column("p90 observed", tuple(size(row.observed_p90) for row in rows), spare=3),
         Column("p90 in script", tuple(size(row.script_p90) for row in rows), spare=3),
-        Column("distance", tuple(share(row.distance) for row in rows), spare=2),
+        Column("distance", tuple(_byte_distance(row) for row in rows), spare=2),
         Column("goes with CPU: observed", tuple(_correlation(row.observed_correlation) for row in rows), spare=4),
         Column("in script", tuple(_correlation(row.script_correlation) for row in rows), spare=4),
     )
@@ -195,6 +195,10 @@ def _is_left_out(row: ComparedBytes) -> bool:
 
 def _script_bytes(row: ComparedBytes) -> str:
     return LEFT_OUT_TEXT if _is_left_out(row) else size(row.script)
+
+
+def _byte_distance(row: ComparedBytes) -> str:
+    return NOT_MEASURED if _is_left_out(row) else share(row.distance)
 
 
 def _byte_difference(row: ComparedBytes) -> str:
