@@ -29,9 +29,8 @@ from loadgo.observation.likeness.words import (
     value_in_words,
 )
 
-_DEPENDS_ON: tuple[FiguresOf, ...] = ("script", "host")
-_MOST_ROWS_OF_EACH = 4
-"""Most rows of figures of the script, and of the host, that are furthest from the observed ones."""
+_MOST_ROWS: dict[FiguresOf, int] = {"script": 4, "host": 2}
+"""Most rows of the figures that are furthest from the observed ones."""
 _NAME_CHARS = 34
 _MOVED: tuple[MovedBytes, ...] = ("read by calls", "written by calls", "read from storage", "written to storage")
 _COUNTED: tuple[Verdict, ...] = ("alike", "unclear", "differs", "few")
@@ -80,7 +79,9 @@ def _kinds(rows: Sequence[_Row]) -> list[tuple[str, list[_Row]]]:
 def furthest_table(likeness: Likeness) -> Table | None:
     """The figure of each kind that is furthest from the observed one: those of the script, then those of the host."""
     rows = [
-        row for depends_on in _DEPENDS_ON for row in furthest_by_kind(likeness.judged(depends_on))[:_MOST_ROWS_OF_EACH]
+        row
+        for depends_on, most_rows in _MOST_ROWS.items()
+        for row in furthest_by_kind(likeness.judged(depends_on))[:most_rows]
     ]
     if not rows:
         return None
