@@ -22,6 +22,10 @@ CLASSES = {"light": ("quick", "look"), "heavy": ("build", "test")}
 COMMANDS_IN_A_SESSION = 25
 FAULTS_A_SECOND = 20_000
 """Page faults for each second of processor time, so that both go together."""
+READ_A_SECOND = 10_000_000
+"""Bytes read by calls for each second of processor time."""
+STORED = {"quick": 0, "look": 0, "build": 2_000_000, "test": 4096}
+"""Bytes that each command writes to storage."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,15 @@ def drawn_session(stream: np.random.Generator, user_class: str, planted: Planted
     return uses
 
 
-def made_observation(folder: Path, sessions: int = 40, seed: int = 1, **options: Any) -> loadgo.Observation:
+def made_observation(
+    folder: Path, sessions: int = 40, seed: int = 1, *, has_storage_counts: bool = True, **options: Any
+) -> loadgo.Observation:
     """The script `monday.toml` in the folder, and its figures, of a live observation whose lines are drawn."""
     stream = np.random.default_rng(seed)
     lines: list[dict[str, Any]] = []
     for session in range(sessions):
         lines += _lines(session, drawn_session(stream, ("light", "heavy")[session % 2], ALIKE))
+    lines = [{**line, "has_storage_counts": has_storage_counts} for line in lines]
     watched = Watched(lines, 1_760_000_000 * S, 600.0, False, 0, 0, ())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("loadgo.observation.observe.watch_sessions", lambda *_: watched)
@@ -95,11 +102,10 @@ def _lines(session: int, uses: list[_Use]) -> list[dict[str, Any]]:
                 "faults_major": 0,
                 "held_pages": 500,
                 "queued_ns": 1000,
-                "read_bytes": 4096,
+                "read_bytes": round(use.cpu_s * READ_A_SECOND),
                 "written_bytes": 100,
-                "has_storage_counts": True,
                 "storage_read_bytes": 4096,
-                "storage_written_bytes": 8192,
+                "storage_written_bytes": STORED[use.command],
                 "storage_cancelled_bytes": 0,
             }
         )

@@ -72,6 +72,10 @@ def observe(
     names: Annotated[
         Literal["all", "none"], typer.Option(help="none: names of programs are hashed with a key that is not kept.")
     ] = "all",
+    days: Annotated[
+        Literal["all", "workdays", "weekend"],
+        typer.Option(help="Of records: only sessions of Monday to Friday, or only those of Saturday and Sunday."),
+    ] = "all",
     typed: Annotated[
         list[str] | None,
         typer.Option(
@@ -110,6 +114,7 @@ def observe(
                     users=chosen,
                     without_users=left_out,
                     names=names,
+                    days=days,
                     typed=_typed_lines(typed or ()),
                     figures=figures,
                     force=force,

@@ -55,7 +55,7 @@ _GROUPS: dict[str, str] = {
         _WORKERS: "workers part",
         _SHOWN: "terminal window speed at model",
         _DATA: """size method message receive from_file into token_file read columns allow_files
-            think_from without_users names typed figures""",
+            think_from without_users names days typed figures""",
     }.items()
     for name in names.split()
 }

@@ -26,8 +26,11 @@ from loadgo.notation.figures import (
     share,
     size,
 )
+from loadgo.observation.hour_table import hour_table
 from loadgo.observation.results import (
     CommandOrder,
+    DayKind,
+    DaysOfWeek,
     FollowingCommand,
     HourOfDay,
     KnownFigure,
@@ -76,7 +79,7 @@ _RECORD_WORDS: dict[SourceKind, tuple[str, str, str]] = {
 JSON_KEYS: Keys = {
     Observation: (
         "path figures name sources people sessions span_s equivalent_users division groups commands typed orders "
-        "think_patterns think typing hours known notes warnings is_stopped"
+        "think_patterns think typing hours days days_of_week known notes warnings is_stopped"
     ),
     SourceRead: "kind records left_out use",
     UserGroup: "name sessions people commands commands_per_session cpu_ns think think_mean_ns",
@@ -97,6 +100,8 @@ JSON_KEYS: Keys = {
     ThinkPattern: "group pauses p_value commands",
     PausesAfterCommand: "command pauses mean_ns law",
     HourOfDay: "hour observed_hours begun_per_hour open_at_once",
+    DayKind: "kind observed_days sessions sessions_per_day hours",
+    DaysOfWeek: "is_different p_value kinds",
     KnownFigure: "figure source remark",
 }
 
@@ -119,7 +124,7 @@ def observation_document(observation: Observation) -> Document:
             _command_table(observation),
             *([_order_table(observation)] if any(order.commands for order in observation.orders) else []),
             *([_think_table(observation)] if any(row.commands for row in observation.think_patterns) else []),
-            *([_hour_table(observation.hours)] if observation.hours else []),
+            *([hour_table(observation)] if observation.hours else []),
             _known_table(observation),
         ),
         notes=(*(("Left out", text) for text in observation.notes), *_next_notes(observation)),
@@ -236,6 +241,9 @@ def _trust(observation: Observation) -> str:
         against += ["think times are not known"] if _unknown_think_times(observation) else []
     elif observation.think.is_upper_bound:
         against.append("think times include the response times, so they are too long")
+    found = observation.days_of_week
+    if found is not None and found.is_different:
+        against.append("workdays and weekends differ, and the script is a mean of both")
     return trust_in_words(Evidence(tuple(against), tuple(grounds)), is_warned=bool(observation.warnings))
 
 
@@ -365,16 +373,6 @@ def _cpu_p90(row: ObservedCommand) -> str:
     if row.cpu_p90_ns == 0 and row.cpu_most_ns is not None and row.cpu_most_ns != row.cpu_ns:
         return f"< {duration(row.cpu_most_ns - (row.cpu_ns or 0))}"
     return duration(row.cpu_p90_ns)
-
-
-def _hour_table(hours: tuple[HourOfDay, ...]) -> Table:
-    columns = (
-        Column("hour", tuple(f"{row.hour:02d}:00" for row in hours)),
-        Column("sessions begun", tuple(digits(row.begun_per_hour) for row in hours)),
-        Column("open at once", tuple(digits(row.open_at_once) for row in hours)),
-        Column("hours seen", tuple(digits(row.observed_hours) for row in hours), spare=1),
-    )
-    return Table("Sessions by hour", columns, foot="Means of all days, in this host's time zone.")
 
 
 def _known_table(observation: Observation) -> Table:

@@ -11,23 +11,25 @@ from pathlib import Path
 import numpy as np
 
 from loadgo.errors import BadArgument, Refused
+from loadgo.notation.figures import in_words
 from loadgo.observation.accounting import MOST_RECORDS, RECORD_BYTES, AccountingRead, Records, read_accounting
 from loadgo.observation.batch_jobs import BatchFound, find_batch_jobs
-from loadgo.observation.hours import hours_of_day
+from loadgo.observation.days_of_week import chosen_hours, days_of_week, sessions_of_days, span_of_hours
+from loadgo.observation.hours import clock_hours, hours_of_day
 from loadgo.observation.known_figures import accounting_figures, log_figures
 from loadgo.observation.logs.atuin_history import read_atuin
 from loadgo.observation.logs.audit_log import read_audit_log
 from loadgo.observation.logs.history_log import read_history_log
-from loadgo.observation.logs.log_read import LoggedSession, LogRead
+from loadgo.observation.logs.log_read import LoggedSession, LogRead, counted_note
 from loadgo.observation.logs.sudo_logs import read_sudo_logs
 from loadgo.observation.logs.tlog_messages import read_tlog
 from loadgo.observation.material import ChosenPeople, Material, ObservedPeople
 from loadgo.observation.program_names import NamesKept, name_keeper
-from loadgo.observation.results import SourceRead
+from loadgo.observation.results import Days, SourceRead, ThinkTimes, TypingTimes
 from loadgo.observation.sessions import CommandUse, ObservedSession
 from loadgo.observation.source_files import SourceFile, SourceKind, opened_folder, opened_source
 from loadgo.observation.terminal_sessions import SessionsFound, find_sessions
-from loadgo.observation.think_times import think_times, typing_times
+from loadgo.observation.think_times import law_of_pauses, think_times, typing_times
 
 LOG_READERS: dict[SourceKind, Callable[[SourceFile], LogRead]] = {
     "shell history": read_history_log,
@@ -65,6 +67,7 @@ def material_of_records(
     think_from: Sequence[str | PathLike[str]],
     people: ChosenPeople,
     names: NamesKept,
+    days: Days,
 ) -> Material:
     """Reads all files. Raises `BadArgument` for files of two kinds, and `Refused` for files without commands."""
     read = _read_sources(sources, people)
@@ -77,25 +80,50 @@ def material_of_records(
     if not observed.sessions:
         raise Refused(_nothing_left(read))
     think_logs = think_read or read.logs
-    think, typing, hours = think_times(think_logs), typing_times(think_logs), hours_of_day(observed.sessions)
+    clock = clock_hours(observed.sessions)
+    chosen = chosen_hours(clock, days)
+    sessions, hours = sessions_of_days(observed.sessions, days), hours_of_day(clock, chosen)
+    own_pauses = _own_pauses(sessions) if days != "all" and not think_read and read.logs else None
+    think, typing = own_pauses or think_times(think_logs), typing_times(think_logs)
     return Material(
-        sessions=observed.sessions,
-        span_s=float(
-            max(session.ended_s for session in observed.sessions)
-            - min(session.began_s for session in observed.sessions)
-        ),
+        sessions=sessions,
+        span_s=_span_s(observed.sessions) if chosen is None else span_of_hours(clock, chosen),
         sources=_source_rows(read, think_read),
         think=think,
         typing=typing,
         hours=hours,
-        known=accounting_figures(think, typing, think_logs, hours, observed.sessions)
+        known=accounting_figures(think, typing, think_logs, hours, sessions)
         if read.accounting
         else log_figures(read.logs, think, typing, think_logs, hours),
-        notes=observed.notes,
+        notes=(
+            *observed.notes,
+            *counted_note(len(observed.sessions) - len(sessions), "session", "sessions", "that began on other days"),
+            *(_undated_note(own_pauses, think, typing) if days != "all" else ()),
+        ),
         warnings=_losses(read, think_read),
         rounded_steps=_ROUNDED_STEPS,
         is_ordered=bool(read.logs) and all(log.kind in ORDERED_KINDS for log in read.logs),
+        days=days,
+        days_of_week=days_of_week(clock) if days == "all" else None,
     )
+
+
+def _own_pauses(sessions: Sequence[ObservedSession]) -> ThinkTimes | None:
+    """The law of the pauses that these sessions have themselves; None without any."""
+    pauses_ns = [use.think_ns for session in sessions for use in session.commands if use.think_ns is not None]
+    return law_of_pauses(pauses_ns, absences=0)
+
+
+def _undated_note(
+    own_pauses: ThinkTimes | None, think: ThinkTimes | None, typing: TypingTimes | None
+) -> tuple[str, ...]:
+    """A sentence on the times that are those of all days, whatever days are chosen."""
+    whole = [*(["think times"] if think and not own_pauses else []), *(["times of typing"] if typing else [])]
+    return (f"The days of {in_words(whole)}: they are of all days.",) if whole else ()
+
+
+def _span_s(sessions: Sequence[ObservedSession]) -> float:
+    return float(max(session.ended_s for session in sessions) - min(session.began_s for session in sessions))
 
 
 def _read_sources(paths: Iterable[str | PathLike[str]], people: ChosenPeople) -> _Records:

@@ -7,14 +7,26 @@ from collections.abc import Sequence
 from loadgo.notation.figures import counted, digits, duration, in_words, setting, share
 from loadgo.notation.laws import number
 from loadgo.observation.command_order import FEWEST_PAIRS
+from loadgo.observation.days_of_week import DAY_WORDS
 from loadgo.observation.logs.log_read import LogRead
-from loadgo.observation.results import CommandOrder, HourOfDay, KnownFigure, ThinkPattern, ThinkTimes, TypingTimes
+from loadgo.observation.results import (
+    CommandOrder,
+    DayKind,
+    Days,
+    DaysOfWeek,
+    HourOfDay,
+    KnownFigure,
+    ThinkPattern,
+    ThinkTimes,
+    TypingTimes,
+)
 from loadgo.observation.sessions import ObservedSession
 from loadgo.observation.source_files import SourceKind
 
 _ACCOUNTING = "process accounting"
 _LIVE = "live observation"
 _ORDER = "order of commands"
+_DAYS = "days of the week"
 _THINK_AFTER = "think times by command"
 _COMMANDS: dict[SourceKind, str] = {
     "shell history": "the first word of a line, where this host has a program of this name",
@@ -215,6 +227,38 @@ def think_figures(patterns: Sequence[ThinkPattern], source: str) -> tuple[KnownF
     remarks = [(f"{row.group}: " if len(patterns) > 1 else "") + _think_remark(row) for row in patterns]
     is_told = any(row.p_value is not None for row in patterns)
     return (KnownFigure(_THINK_AFTER, source if is_told else "", "; ".join(remarks)),)
+
+
+def day_figures(days: Days, pattern: DaysOfWeek | None, source: str) -> tuple[KnownFigure, ...]:
+    """Whether workdays and weekends differ; none for records without both. `source` has the sessions."""
+    if days != "all":
+        return (KnownFigure(_DAYS, source, f"{DAY_WORDS[days]} alone"),)
+    if pattern is None:
+        return ()
+    if pattern.p_value is None:
+        return (KnownFigure(_DAYS, "", "there are too few days to tell workdays from weekends; it takes two weeks"),)
+    if not pattern.is_different:
+        return (KnownFigure(_DAYS, source, "workdays and weekends do not show that sessions begin at other rates"),)
+    return (
+        KnownFigure(
+            _DAYS,
+            source,
+            f"{days_in_words(pattern)}; the rates by hour are means of both: `observe --days workdays` makes a script "
+            "of workdays alone",
+        ),
+    )
+
+
+def days_in_words(pattern: DaysOfWeek) -> str:
+    """The sessions a day of workdays and of weekends, each with the hour in which most begin."""
+    workdays, weekend = pattern.kinds
+    return f"workdays have {_kind_in_words(workdays, ' sessions a day')}, and weekends {_kind_in_words(weekend)}"
+
+
+def _kind_in_words(kind: DayKind, unit: str = "") -> str:
+    whole = [row for row in kind.hours if row.observed_hours >= 1 and row.begun_per_hour > 0]
+    most = f", most at {max(whole, key=lambda row: row.begun_per_hour).hour:02d}:00" if whole else ""
+    return f"{digits(kind.sessions_per_day)}{unit}{most}"
 
 
 def _think_remark(pattern: ThinkPattern) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 from loadgo.errors import BadArgument, Refused
 from loadgo.notation.figures import counted, seconds
-from loadgo.observation.hours import hours_of_day
+from loadgo.observation.days_of_week import days_of_week
+from loadgo.observation.hours import clock_hours, hours_of_day
 from loadgo.observation.known_figures import live_figures
 from loadgo.observation.logs.log_read import LogRead
 from loadgo.observation.material import Material, ObservedPeople
@@ -110,7 +111,8 @@ def material_of_sessions(
     else:
         pauses_ns = [use.think_ns for session in sessions for use in session.commands if use.think_ns is not None]
         think = law_of_pauses(pauses_ns, absences=lines_found.absences, first_key_ns=lines_found.first_key_ns)
-    typing, hours = typing_times(think_read), hours_of_day(sessions)
+    typing, clock = typing_times(think_read), clock_hours(sessions)
+    hours = hours_of_day(clock)
     left_out = len(watched.lines) - sum(len(session.commands) for session in sessions)
     source = SourceRead("live observation", len(watched.lines), left_out, "commands and think times")
     return Material(
@@ -125,6 +127,7 @@ def material_of_sessions(
         warnings=tuple(f"Lost: {count:,} {what}." for count, what in watched.losses),
         rounded_steps=0,
         is_ordered=True,
+        days_of_week=days_of_week(clock),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadgo.errors import BadArgument
-from loadgo.observation.results import HourOfDay, KnownFigure, SourceRead, ThinkTimes, TypingTimes
+from loadgo.observation.results import Days, DaysOfWeek, HourOfDay, KnownFigure, SourceRead, ThinkTimes, TypingTimes
 from loadgo.observation.sessions import ObservedSession
 
 _ACCOUNTS = 2**32 - 1
@@ -71,3 +71,5 @@ class Material:
     """Number of steps of 10 ms by which the processor time of a process may be too small."""
     is_ordered: bool
     """Whether the commands of a session stand in the order in which they were typed."""
+    days: Days = "all"
+    days_of_week: DaysOfWeek | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import get_args
 
 import tomlkit
 
@@ -16,12 +17,12 @@ from loadgo.observation.classes import Division, divide
 from loadgo.observation.command_order import command_orders
 from loadgo.observation.figures_file import figures_path, kept_figures
 from loadgo.observation.from_records import material_of_records, read_think_sources, think_rows
-from loadgo.observation.known_figures import order_figure, think_figures
+from loadgo.observation.known_figures import day_figures, order_figure, think_figures
 from loadgo.observation.live import WatchState, material_of_sessions, watch_sessions
 from loadgo.observation.material import ChosenPeople, Material
 from loadgo.observation.pauses_after import think_patterns
 from loadgo.observation.program_names import NamesKept
-from loadgo.observation.results import Observation, ObservedCommand, TypedCommand
+from loadgo.observation.results import Days, Observation, ObservedCommand, TypedCommand
 from loadgo.observation.script_text import script_text
 from loadgo.observation.workload import equivalent_users, observed_commands, user_groups
 from loadgo.observation.written_files import written_observation
@@ -41,6 +42,7 @@ def observe(
     users: Sequence[str | int] = (),
     without_users: Sequence[str | int] = (),
     names: NamesKept = "all",
+    days: Days = "all",
     typed: Mapping[str, str] | None = None,
     figures: bool = True,
     force: bool = False,
@@ -61,6 +63,8 @@ def observe(
         users: The people whose commands count, by name or number. By default all.
         without_users: People who are left out.
         names: `all`, or `none`: programs get names that are hashed with a key that nothing keeps.
+        days: `workdays` takes only sessions of records that began on Monday to Friday, `weekend` only those of Saturday
+            and Sunday, in the time zone of this host.
         typed: Lines that the script types for commands, by their names, in place of stand-ins: `{"git": "git status"}`.
         figures: Whether what each command used is kept beside `output`, in `NAME.figures.parquet`. `loadgo.likeness`
             compares a run of the script with it.
@@ -85,14 +89,14 @@ def observe(
         if figures:
             check_free(figures_path(path), force)
     length_s = None if duration is None else span_s(duration, "duration")
-    _check(sources, length_s, names)
+    _check(sources, length_s, names, days)
     lines = tuple(TypedCommand(name, line) for name, line in (typed or {}).items())
     _check_typed(lines, names)
     people = ChosenPeople(tuple(users), tuple(without_users))
     think_paths = [think_from] if isinstance(think_from, str | PathLike) else list(think_from)
     is_stopped = False
     if length_s is None:
-        material = material_of_records(sources, think_paths, people, names)
+        material = material_of_records(sources, think_paths, people, names, days)
     else:
         think_read = read_think_sources(think_paths)
         watched = watch_sessions(length_s, people.by_number(), progress)
@@ -107,7 +111,7 @@ def observe(
     return written_observation(made, path, kept, force)
 
 
-def _check(sources: Sequence[object], length_s: float | None, names: str) -> None:
+def _check(sources: Sequence[object], length_s: float | None, names: str, days: str) -> None:
     if not sources and length_s is None:
         raise BadArgument(
             "neither records nor a time are given: name a file of process accounting or a history by `sources`, or "
@@ -119,6 +123,12 @@ def _check(sources: Sequence[object], length_s: float | None, names: str) -> Non
         )
     if length_s is not None and length_s <= 0:
         raise BadArgument(f"`duration={length_s:g}` is no time to observe").about("duration")
+    if days not in get_args(Days):
+        raise BadArgument(f"`days={days}` is none of all, workdays and weekend").about("days")
+    if length_s is not None and days != "all":
+        raise BadArgument(
+            f"`days={days}` chooses among the days of records, and `duration` observes from now on"
+        ).about("days", "duration")
     if names not in ("all", "none"):
         raise BadArgument(f"`names={names}` is neither all nor none").about("names")
 
@@ -171,10 +181,13 @@ def _observation(
         think=material.think,
         typing=material.typing,
         hours=material.hours,
+        days=material.days,
+        days_of_week=material.days_of_week,
         known=(
             *material.known,
             order_figure(orders, material.sources[0].kind),
             *think_figures(patterns, material.sources[0].kind),
+            *day_figures(material.days, material.days_of_week, material.sources[0].kind),
         ),
         notes=material.notes,
         warnings=(*material.warnings, *_untyped(lines, commands)),

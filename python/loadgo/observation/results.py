@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from loadgo.documents.result import Result
 from loadgo.observation.source_files import SourceKind
@@ -182,6 +183,40 @@ class HourOfDay:
     """Mean number of sessions that are open at once."""
 
 
+Days = Literal["all", "workdays", "weekend"]
+"""The days whose sessions count: all, Monday to Friday, or Saturday and Sunday."""
+KindOfDays = Literal["workdays", "weekend"]
+_CHANCE_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class DayKind:
+    """The sessions of one kind of days."""
+
+    kind: KindOfDays
+    observed_days: float
+    """How much of such days the records have."""
+    sessions: int
+    """Number of sessions that began on them."""
+    sessions_per_day: float
+    hours: tuple[HourOfDay, ...]
+
+
+@dataclass(frozen=True)
+class DaysOfWeek:
+    """Whether sessions begin at other rates on workdays and on weekends."""
+
+    p_value: float | None
+    """The probability of as much difference by chance; None if the days are too few to tell."""
+    kinds: tuple[DayKind, DayKind]
+    """Workdays, and weekends."""
+
+    @property
+    def is_different(self) -> bool:
+        """Whether workdays and weekends differ, at a level of 1 %."""
+        return self.p_value is not None and self.p_value <= _CHANCE_SHARE
+
+
 @dataclass(frozen=True)
 class KnownFigure:
     """A figure of the script, and the record that it is known from."""
@@ -224,6 +259,10 @@ class Observation(Result, presented_by="loadgo.observation.presentation:presenta
     typing: TypingTimes | None
     hours: tuple[HourOfDay, ...]
     """The hours of the day of which the records have a part; empty without dates, or of less than two hours."""
+    days: Days
+    """The days whose sessions are in the script."""
+    days_of_week: DaysOfWeek | None
+    """Workdays beside weekends; None for records without both, and where only one kind of days was taken."""
     known: tuple[KnownFigure, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]

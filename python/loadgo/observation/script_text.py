@@ -13,6 +13,8 @@ import tomlkit
 
 from loadgo.notation.figures import counted, digits, duration, in_words, people, seconds, setting
 from loadgo.notation.laws import amount, number
+from loadgo.observation.days_of_week import DAY_WORDS
+from loadgo.observation.known_figures import days_in_words
 from loadgo.observation.results import HourOfDay, Observation, ObservedCommand, OrderedCommand, UserGroup
 from loadgo.observation.stand_in_jobs import READ_FILE_BYTES, StandInJob
 
@@ -49,7 +51,7 @@ def script_text(observation: Observation) -> str:
                 "",
                 *_choice_lines(observation),
                 "",
-                *_arrival_lines(observation.hours),
+                *_arrival_lines(observation),
                 *_file_lines(),
                 *_word_lines(observation),
             ]
@@ -222,14 +224,21 @@ def _list_names(observation: Observation) -> dict[ObservedCommand, str]:
     return names
 
 
-def _arrival_lines(hours: tuple[HourOfDay, ...]) -> Iterator[str]:
+def _arrival_lines(observation: Observation) -> Iterator[str]:
     """The rates of sessions by hour of the day; none if no session begins in an hour of the day."""
+    hours, pattern = observation.hours, observation.days_of_week
     rates = {row.hour: _per_hour(row) for row in hours}
     if not any(rates.values()):
         return
     seen_h = {row.hour: row.observed_hours for row in hours}
     yield "[arrivals]"
-    yield "# Sessions that begin in an hour, as means of all days: `loadgo run SCRIPT --arrivals 09:00 --for 1h`"
+    which = "all days" if observation.days == "all" else DAY_WORDS[observation.days]
+    yield f"# Sessions that begin in an hour, as means of {which}: `loadgo run SCRIPT --arrivals 09:00 --for 1h`"
+    if pattern is not None and pattern.is_different:
+        yield from _comments(
+            f"Workdays and weekends differ, and these rates are means of both: {days_in_words(pattern)}. "
+            "`loadgo observe --days workdays` (or weekend) has the rates of one kind."
+        )
     for hour in range(24):
         seen = f"seen for {digits(seen_h[hour])} h, with what began then" if hour in seen_h else "not seen"
         comment = "" if seen_h.get(hour, 0.0) >= 1 else f"  # {seen}"

@@ -56,13 +56,19 @@ class Distance:
 def distance_of_values(before: Clustered, after: Clustered) -> Distance:
     """The mean distance of the quantiles of both samples, which are not empty, in the unit of the values."""
     ordered = np.unique(np.concatenate([before.values, after.values]))
-    shares = [_shares_up_to(ordered, side.values) for side in (before, after)]
-    value = float((np.abs(shares[0] - shares[1])[:-1] * np.diff(ordered)).sum())
+    value = distance_between(before.values, after.values)
     cells = ordered[np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_CELLS)).round().astype(int))]
     if len(cells) < 2:
         return Distance(value, Interval(value, value) if min(before.units, after.units) >= FEWEST_UNITS else None)
     errors = [_cumulative_errors(side, cells, seed) for side, seed in zip((before, after), _SEEDS, strict=True)]
     return _with_reach(value, errors, (before.units, after.units), np.diff(cells), math.inf)
+
+
+def distance_between(before: Floats, after: Floats) -> float:
+    """The mean distance of the quantiles of two samples that are not empty, without an interval."""
+    ordered = np.unique(np.concatenate([before, after]))
+    shares = [_shares_up_to(ordered, values) for values in (before, after)]
+    return float((np.abs(shares[0] - shares[1])[:-1] * np.diff(ordered)).sum())
 
 
 def distance_of_shares(before: Floats, after: Floats) -> Distance:

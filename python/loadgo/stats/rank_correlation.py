@@ -30,6 +30,13 @@ def rank_correlations(first: Floats, second: Floats, owners: Integers, units: in
     return np.concatenate(parts)
 
 
+def rank_correlation(first: Floats, second: Floats) -> float:
+    """The correlation in the sample alone; NaN where one of the figures is constant."""
+    weights = np.ones((1, len(first)))
+    ranks = [_ranks(values, weights) for values in (first, second)]
+    return float(_correlation(ranks[0], ranks[1], weights)[0])
+
+
 def _ranks(values: Floats, weights: Floats) -> Floats:
     """The rank of each value in each row of weights, as a mean rank of equal ones."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)

@@ -18,7 +18,7 @@ from loadgo.observation import figures_file, written_files
 from loadgo.observation.figures_file import figures_path, read_figures
 from support.accounting_records import made_day, written_accounting
 from support.command_line import typed
-from support.made_likeness import folder_of_run, made_observation, made_run
+from support.made_likeness import READ_A_SECOND, folder_of_run, made_observation, made_run
 from support.readable_files import readable_bytes
 from support.synthetic import S, interaction
 
@@ -39,8 +39,10 @@ def test_figures_are_what_was_observed(script: Path) -> None:
     assert figures.description.script_bytes == script.stat().st_size
     assert figures.description.equivalent_users is not None
     row = figures.rows.filter(command="build").row(0, named=True)
-    assert row["faults_minor"] == pytest.approx((row["cpu_user_ns"] + row["cpu_system_ns"]) / S * 20_000, abs=1)
-    assert (row["processes"], row["read_bytes"], row["ready_wait_ns"]) == (3, 4096, 1000)
+    cpu_s = (row["cpu_user_ns"] + row["cpu_system_ns"]) / S
+    assert row["faults_minor"] == pytest.approx(cpu_s * 20_000, abs=1)
+    assert row["read_bytes"] == pytest.approx(cpu_s * READ_A_SECOND, abs=1)
+    assert (row["processes"], row["storage_read_bytes"], row["ready_wait_ns"]) == (3, 4096, 1000)
 
 
 def test_a_figure_that_an_earlier_version_did_not_keep_is_not_known(script: Path) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import loadgo
 import pytest
-from loadgo.observation.hours import hours_of_day
+from loadgo.observation.hours import clock_hours
+from loadgo.observation.hours import hours_of_day as hours_of_clock
+from loadgo.observation.results import HourOfDay
 from loadgo.observation.sessions import CommandUse, ObservedSession
 from support.log_files import audit_session, written_audit_log
 from support.small_machine import MACHINE
@@ -36,6 +38,10 @@ def greenwich() -> Iterator[None]:
 
 def session(began_s: int, length_s: int) -> ObservedSession:
     return ObservedSession(1, MIDNIGHT_S + began_s, MIDNIGHT_S + began_s + length_s, (CommandUse("ls"),))
+
+
+def hours_of_day(sessions: list[ObservedSession]) -> tuple[HourOfDay, ...]:
+    return hours_of_clock(clock_hours(sessions))
 
 
 def test_an_hour_has_the_sessions_that_began_and_those_that_were_open() -> None:

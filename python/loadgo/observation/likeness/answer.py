@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from loadgo.measures.trust import WIDE_SHARE, trust_in_words
-from loadgo.notation.figures import capitalized, counted, number
+from loadgo.notation.figures import counted, number
 from loadgo.notation.margin import is_within_margin, margin_in_words
 from loadgo.observation.likeness.compared import FEWEST_VALUES
 from loadgo.observation.likeness.results import ComparedFigure, ComparedMix, Likeness, difference_of
-from loadgo.observation.likeness.words import named_difference
+from loadgo.observation.likeness.words import kind_of, named_difference
 from loadgo.stats.resample import FEWEST_UNITS
 
 FEWEST_SESSIONS = 10
 """Fewer sessions are a reason for doubt."""
+_NAMED_FIGURES = 3
+"""Number of kinds of which the answer names the furthest figure, if the run is not like what was observed."""
 _MANY_UNCLEAR_SHARE = 0.5
 _LEAST_WEIGHT_SHARE = 0.05
 """A figure of a command with less of the whole is not named first."""
@@ -28,16 +30,16 @@ def answer(likeness: Likeness) -> str:
             "or run it with more `--users` or `--passes`."
         )
     margin, differing = margin_in_words(likeness.margin), [row for row in judged if row.verdict == "differs"]
-    counts = _counts_in_words(likeness, judged)
     if differing:
         which = f"{number(len(differing))} of {counted(len(judged), 'figure')} of the script"
         verb = "differs" if len(differing) == 1 else "differ"
         return (
             f"The run is not like what was observed: {which} {verb} by more than {margin}, and not by chance. "
-            f"{_most(differing, 'Most')} {capitalized(counts)}."
+            f"{_most(differing, _NAMED_FIGURES)}"
         )
+    counts = counts_in_words(likeness, judged)
     verdict = "is like" if likeness.is_alike else "may be like"
-    return f"The run {verdict} what was observed: {counts}. {_most(judged, 'Most')}"
+    return f"The run {verdict} what was observed: {counts}. {_most(judged)}"
 
 
 def host_answer(likeness: Likeness) -> str:
@@ -45,11 +47,12 @@ def host_answer(likeness: Likeness) -> str:
     judged = likeness.judged("host")
     if not judged:
         return ""
-    counts = _counts_in_words(likeness, judged)
-    return f"Responses and rates depend on what else the host does, too: {counts}. {_most(judged, 'Most')}"
+    counts = counts_in_words(likeness, judged)
+    return f"Responses and rates depend on what else the host does, too: {counts}. {_most(judged)}"
 
 
-def _counts_in_words(likeness: Likeness, judged: list[ComparedFigure | ComparedMix]) -> str:
+def counts_in_words(likeness: Likeness, judged: list[ComparedFigure | ComparedMix]) -> str:
+    """How many of these figures are within the margin, and how many with their whole interval."""
     within = sum(_is_within(row, likeness.margin) for row in judged)
     certain = sum(row.verdict == "alike" for row in judged)
     margin = margin_in_words(likeness.margin)
@@ -67,10 +70,18 @@ def _is_within(row: ComparedFigure | ComparedMix, margin: float) -> bool:
     return difference is not None and is_within_margin(difference, difference, margin)
 
 
-def _most(rows: list[ComparedFigure | ComparedMix], label: str) -> str:
-    """A sentence on the figure that differs most: of commands that matter, if there is one."""
-    most = max(_weighty(rows) or rows, key=lambda row: abs(difference_of(row) or 0.0))
-    return f"{label}: {named_difference(most)}."
+def _most(rows: list[ComparedFigure | ComparedMix], count: int = 1) -> str:
+    """A sentence on the figures that differ most, each of another kind."""
+    return f"Most: {'; '.join(map(named_difference, furthest_by_kind(rows)[:count]))}."
+
+
+def furthest_by_kind(rows: list[ComparedFigure | ComparedMix]) -> list[ComparedFigure | ComparedMix]:
+    """The figure of each kind that differs most, the furthest first: of commands that matter, if there is one."""
+    ordered = sorted(_weighty(rows) or rows, key=lambda row: -abs(difference_of(row) or 0.0))
+    furthest: dict[str, ComparedFigure | ComparedMix] = {}
+    for row in ordered:
+        furthest.setdefault(kind_of(row), row)
+    return list(furthest.values())
 
 
 def _weighty(rows: list[ComparedFigure | ComparedMix]) -> list[ComparedFigure | ComparedMix]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadgo.documents.as_json import Keys, json_document, members_of
-from loadgo.documents.document import Charts, Document
+from loadgo.documents.document import Charts, Document, Section
 from loadgo.notation.figures import as_code, counted, number, plain
 from loadgo.observation.likeness.answer import answer, host_answer, trust
+from loadgo.observation.likeness.overview import furthest_table, gap_points, overview_table
 from loadgo.observation.likeness.results import (
+    ComparedBytes,
     ComparedCorrelation,
     ComparedDistribution,
     ComparedFigure,
@@ -27,12 +29,16 @@ if TYPE_CHECKING:
 JSON_KEYS: Keys = {
     Likeness: (
         "script run system source margin is_alike is_unlike sessions figures mixes distributions correlations "
-        "observed_load run_load not_compared not_modelled curves warnings"
+        "bytes observed_load run_load not_compared not_modelled curves warnings"
     ),
     ComparedFigure: (
         "depends_on user_class command measure statistic counts observed observed_most run relative interval verdict"
     ),
     ComparedMix: "user_class what counts share interval verdict",
+    ComparedBytes: (
+        "user_class command moved runs observed observed_p90 script script_p90 relative distance observed_correlation "
+        "script_correlation"
+    ),
     ComparedDistribution: "user_class command measure counts distance interval",
     ComparedCorrelation: "user_class command second counts observed observed_interval run run_interval",
     LoadOfSide: "users span_s commands processors_used running_or_ready sessions_an_hour",
@@ -41,7 +47,7 @@ JSON_KEYS: Keys = {
 }
 _SMALL_FIGURES: dict[Measure, float] = {"processor time": 50e6, "page faults": 2000.0}
 """Nanoseconds and faults of a mean or p90. The start of a stand-in takes some 12 ms and 1,000 faults."""
-_MORE = "the same command with `--full` prints all tables; with `--format html` it is a page with charts."
+_MORE = "the same command with `--full` prints all figures; with `--format html` it is a page with charts."
 
 
 def likeness_document(likeness: Likeness) -> Document:
@@ -66,10 +72,16 @@ def likeness_document(likeness: Likeness) -> Document:
             f"{counted(likeness.run_load.commands, 'command')} in {number(likeness.sessions[1])} sessions of the "
             "script.",
         ),
-        sections=(Charts(charts), *likeness_tables(likeness)),
+        sections=(Charts(charts), *_first_sections(likeness), *likeness_tables(likeness)),
         notes=_next_notes(likeness),
-        short_notes=(("More", _MORE),),
+        short_notes=(*_next_notes(likeness), ("More", _MORE)),
     )
+
+
+def _first_sections(likeness: Likeness) -> list[Section]:
+    """The sections of the short report, of which a page has the first."""
+    sections = (overview_table(likeness), furthest_table(likeness), gap_points(likeness))
+    return [section for section in sections if section is not None]
 
 
 def _next_notes(likeness: Likeness) -> tuple[tuple[str, str], ...]:

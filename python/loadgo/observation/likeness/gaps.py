@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from loadgo.observation.figures_file import FiguresDescription
-from loadgo.observation.likeness.results import Gap
-from loadgo.observation.likeness.rows import SideRows
+from loadgo.observation.likeness.results import ComparedBytes, Gap
+from loadgo.observation.likeness.rows import NEVER_IN_RUNS, SideRows
 
 _COMPARED = {
     "processor time": "cpu_ns",
@@ -16,27 +16,58 @@ _COMPARED = {
     "major faults": "faults_major",
     "bytes read": "read_bytes",
     "bytes written": "written_bytes",
+    "bytes read from storage": "storage_read_bytes",
+    "bytes written to storage": "storage_written_bytes",
     "processes": "processes",
     "time ready without a processor": "ready_wait_ns",
+    "time waiting for storage": "io_wait_ns",
     "response time": "elapsed_ns",
     "think time": "think_ns",
 }
 _NOT_COUNTED = "a run does not count them for each interaction"
-_NEVER_IN_RUNS = ("bytes read", "bytes written", "processes")
+_STORAGE_FIGURE = "bytes of storage"
+"""The name of these bytes in the list of what an observation does not know."""
 
 
-def not_compared(observed: SideRows, run: SideRows, description: FiguresDescription) -> tuple[Gap, ...]:
-    """The figures that one side, or both, do not have."""
-    return tuple(_not_compared(observed, run, description))
+def not_compared(
+    observed: SideRows,
+    run: SideRows,
+    description: FiguresDescription,
+    moved: Sequence[ComparedBytes],
+    *,
+    is_simulated: bool,
+) -> tuple[Gap, ...]:
+    """The figures that one side, or both, do not have. `moved` are the bytes that the run's script has."""
+    return (
+        *_unknown_figures(observed, run, description, moved, is_simulated),
+        *_not_compared(observed, run, description),
+    )
+
+
+def _unknown_figures(
+    observed: SideRows,
+    run: SideRows,
+    description: FiguresDescription,
+    moved: Sequence[ComparedBytes],
+    is_simulated: bool,
+) -> Iterator[Gap]:
+    in_script = [row for row in moved if row.script is not None]
+    for figure, column in _COMPARED.items():
+        is_bytes = column.endswith("_bytes")
+        if not observed.knows(column):
+            yield Gap(figure, _why_not_observed(figure, description))
+        elif is_bytes and is_simulated:
+            yield Gap(figure, "a simulated machine moves no bytes: its file says what a command uses")
+        elif is_bytes and in_script:
+            yield Gap(figure, f"{_NOT_COUNTED}; the table of bytes has what its stand-ins are to move")
+        elif not run.knows(column):
+            yield Gap(figure, _NOT_COUNTED if column in NEVER_IN_RUNS else "this run has not measured it")
+    own_lines = dict.fromkeys(row.command for row in moved if in_script and row.script is None)
+    for command in own_lines:
+        yield Gap(f"bytes of {command}", "the run's script types no stand-in for it")
 
 
 def _not_compared(observed: SideRows, run: SideRows, description: FiguresDescription) -> Iterator[Gap]:
-    for figure, column in _COMPARED.items():
-        if not observed.knows(column):
-            yield Gap(figure, _why_not_observed(figure, description))
-        elif not run.knows(column):
-            reason = _NOT_COUNTED if figure in _NEVER_IN_RUNS else "this run has not measured it"
-            yield Gap(figure, reason)
     for each in description.classes:
         rows = observed.rows.filter(pl.col("class") == each.name)
         if observed.knows("think_ns") and not rows["think_ns"].count():
@@ -52,6 +83,9 @@ def _not_compared(observed: SideRows, run: SideRows, description: FiguresDescrip
 def _why_not_observed(figure: str, description: FiguresDescription) -> str:
     if figure == "think time" and description.think_mean_ns is not None:
         return "they were observed in other records than the commands, of which only the law is kept"
+    unknown = dict(text.split(": ", 1) for text in description.unknown if ": " in text)
+    if figure.endswith("storage") and figure.startswith("bytes") and _STORAGE_FIGURE in unknown:
+        return unknown[_STORAGE_FIGURE]
     return f"{description.kind} does not have it"
 
 
@@ -69,6 +103,6 @@ def _not_modelled(description: FiguresDescription) -> Iterator[Gap]:
         "runs of one command", "what a run uses does not depend on the run before, nor on the think time before it"
     )
     yield Gap("typing within programs", "a stand-in waits as long as people typed to the program")
-    yield Gap("days of the week", "an hour of the day has one rate of sessions")
+    yield Gap("days of the week", "an hour of the day has one rate; `observe --days` takes workdays or weekends alone")
     if all(each.name != "batch" for each in description.classes):
         yield Gap("batch jobs", "commands without a terminal are not in the script")

@@ -28,6 +28,7 @@ from loadgo.observation.likeness.results import (
 )
 from loadgo.observation.likeness.rows import SideRows, observed_rows, run_rows
 from loadgo.observation.likeness.script_match import check_script, class_of_lines, class_warnings, script_warnings
+from loadgo.observation.likeness.stand_in_bytes import compared_bytes, jobs_of_script
 from loadgo.observation.likeness.user_rates import load_of
 from loadgo.records.conditions import has_open_load, script_lines, system_title
 from loadgo.records.fleet_tables import tables_of_load
@@ -74,6 +75,8 @@ def likeness(
     )
     if sides.run.rows.is_empty():
         raise BadRun(f"{folder} has no command of the script that was answered: there is nothing to compare")
+    is_simulated = _is_simulated(recorded)
+    moved = () if is_simulated else tuple(compared_bytes(figures, jobs_of_script(folder, lines, figures)))
     return Likeness(
         script=path,
         run=folder.name,
@@ -85,9 +88,10 @@ def likeness(
         mixes=tuple(compared_mixes(sides)),
         distributions=tuple(compared_distributions(sides)),
         correlations=tuple(compared_correlations(sides)),
+        bytes=moved,
         observed_load=load_of(sides.observed, figures.description.equivalent_users, _observed_rate(sides)),
         run_load=load_of(sides.run, _mean_users(recorded, stretch), _rate_of_run(recorded, stretch)),
-        not_compared=not_compared(sides.observed, sides.run, figures.description),
+        not_compared=not_compared(sides.observed, sides.run, figures.description, moved, is_simulated=is_simulated),
         not_modelled=not_modelled(figures.description),
         curves=tuple(quantile_curves(sides)),
         warnings=tuple(_warnings(sides, folder, recorded, stretch, lines)),
@@ -102,10 +106,14 @@ def _rows_of_run(
     numbers = pl.col("line").cast(pl.Int64)
     class_of = numbers.replace_strict(classes or {0: ""}, default=None, return_dtype=pl.String)
     interactions = classified_in(recorded, stretch)
-    if recorded.conditions.get("system", {}).get("kind") == "machine" and not interactions["faults_minor"].sum():
+    if _is_simulated(recorded) and not interactions["faults_minor"].sum():
         # A simulated machine has no faults but those that wait for a page.
         interactions = interactions.with_columns(faults_minor=pl.lit(None, pl.UInt64))
     return run_rows(interactions, class_of, figures.description, stretch.span_ns / 1e9)
+
+
+def _is_simulated(recorded: Tables) -> bool:
+    return bool(recorded.conditions.get("system", {}).get("kind") == "machine")
 
 
 def _observed_rate(sides: Sides) -> float | None:

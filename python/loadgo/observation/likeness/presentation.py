@@ -5,7 +5,7 @@ from __future__ import annotations
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 from loadgo.observation.likeness.document import JSON_KEYS, likeness_document, likeness_json
-from loadgo.observation.likeness.results import Gap, Likeness
+from loadgo.observation.likeness.results import ComparedBytes, Gap, Likeness
 
 _ENDS = "low=interval.low high=interval.high"
 _FIGURES = f"depends_on user_class command measure statistic counts observed observed_most run relative {_ENDS} verdict"
@@ -31,6 +31,7 @@ def presentation(likeness: Likeness, *, full: bool = False) -> Presentation:
                 "user_class command second observed observed_low=observed_interval.low "
                 "observed_high=observed_interval.high run run_low=run_interval.low run_high=run_interval.high",
             ),
+            "bytes": lambda: frame_of(likeness.bytes, JSON_KEYS[ComparedBytes]),
             "not_compared": lambda: frame_of(likeness.not_compared, JSON_KEYS[Gap]),
             "not_modelled": lambda: frame_of(likeness.not_modelled, JSON_KEYS[Gap]),
         },

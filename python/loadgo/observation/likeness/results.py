@@ -31,6 +31,8 @@ Measure = Literal[
 Statistic = Literal["mean", "p90"]
 Verdict = Literal["alike", "differs", "unclear", "few"]
 """Whether an interval lies within the margin, wholly beyond it, or neither; `few`: there are too few to judge."""
+MovedBytes = Literal["read by calls", "written by calls", "read from storage", "written to storage"]
+"""A count of the bytes that a command moves."""
 FiguresOf = Literal["script", "host"]
 """Whether a figure depends on the script alone, or on the host and its other work, too."""
 
@@ -104,6 +106,33 @@ class ComparedMix:
 
 
 @dataclass(frozen=True)
+class ComparedBytes:
+    """Bytes of a command: those observed, and those that its stand-ins in the run's script are to move.
+
+    A run does not count them. None of `script` figures: the script types no stand-in for the command.
+    """
+
+    user_class: str
+    command: str
+    moved: MovedBytes
+    runs: int
+    """Number of observed runs."""
+    observed: float
+    """The mean of a run."""
+    observed_p90: float
+    script: float | None
+    """The mean of the jobs of the stand-in, each of which is as likely."""
+    script_p90: float | None
+    relative: float | None
+    """The script's mean over the observed one, less 1."""
+    distance: float | None
+    """How far the quantiles lie apart on average, as a share of the observed mean."""
+    observed_correlation: float | None
+    """The rank correlation with processor time."""
+    script_correlation: float | None
+
+
+@dataclass(frozen=True)
 class LoadOfSide:
     """The load as a whole, of the observation or of the run."""
 
@@ -158,6 +187,8 @@ class Likeness(Result, presented_by="loadgo.observation.likeness.presentation:pr
     mixes: tuple[ComparedMix, ...]
     distributions: tuple[ComparedDistribution, ...]
     correlations: tuple[ComparedCorrelation, ...]
+    bytes: tuple[ComparedBytes, ...]
+    """Bytes by command, observed and in the run's script; empty where they were not observed, or for a simulation."""
     observed_load: LoadOfSide
     run_load: LoadOfSide
     not_compared: tuple[Gap, ...]

@@ -15,10 +15,13 @@ from loadgo.observation.figures_file import FiguresDescription, KeptFigures
 from loadgo.records.interactions import CPU_NS, IS_UNANSWERED, RESPONSE_NS
 
 FIGURE_COLUMNS = (
-    "cpu_ns", "cpu_most_ns", "faults", "faults_major", "read_bytes", "written_bytes", "processes", "ready_wait_ns",
-    "elapsed_ns", "waiting_ns", "think_ns", "typing_ns",
+    "cpu_ns", "cpu_most_ns", "faults", "faults_major", "read_bytes", "written_bytes", "storage_read_bytes",
+    "storage_written_bytes", "processes", "ready_wait_ns", "io_wait_ns", "elapsed_ns", "waiting_ns", "think_ns",
+    "typing_ns",
 )  # fmt: skip
 """The figures of a row. `waiting_ns` is the elapsed time less processor time and waits for a processor."""
+NEVER_IN_RUNS = ("read_bytes", "written_bytes", "storage_read_bytes", "storage_written_bytes", "processes")
+"""The figures that no run counts for each interaction."""
 
 _MOST_PASSES = 1 << 31
 """The number of a session has the user's number times this in it. No user makes as many passes."""
@@ -44,6 +47,7 @@ def observed_rows(figures: KeptFigures) -> SideRows:
         cpu_ns=cpu,
         cpu_most_ns=cpu + steps_ns * pl.col("processes").cast(pl.Float64).fill_null(1.0),
         faults=pl.col("faults_minor"),
+        io_wait_ns=pl.lit(None, pl.Float64),
         typing_ns=pl.lit(figures.description.typing_mean_ns, pl.Float64),
     )
     return SideRows(_in_form(rows), figures.description.observed_s)
@@ -73,7 +77,7 @@ def run_rows(interactions: pl.DataFrame, classes: pl.Expr, description: FiguresD
             cpu_most_ns=CPU_NS.cast(pl.Float64),
             faults=pl.col("faults_minor"),
             elapsed_ns=RESPONSE_NS,
-            **{name: pl.lit(None, pl.Float64) for name in ("read_bytes", "written_bytes", "processes")},
+            **{name: pl.lit(None, pl.Float64) for name in NEVER_IN_RUNS},
         )
     )
     return SideRows(_in_form(rows), span_s)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loadgo.comparison.figures import relative_change
 from loadgo.documents.table import Column, Table
-from loadgo.notation.figures import NOT_MEASURED, TOO_FEW_TEXT, digits, duration, number, seconds, share
-from loadgo.notation.margin import margin_in_words
+from loadgo.notation.figures import NOT_MEASURED, digits, duration, number, seconds, share, size
 from loadgo.observation.likeness.results import (
+    ComparedBytes,
     ComparedDistribution,
     ComparedFigure,
     Gap,
     Likeness,
     LoadOfSide,
     Measure,
-    Statistic,
     Verdict,
 )
 from loadgo.observation.likeness.words import (
-    USER_WORDS,
+    TABLE_WORDS,
+    VERDICT_WORDS,
     difference_in_words,
     interval_in_words,
     observed_in_words,
@@ -27,9 +28,6 @@ from loadgo.observation.likeness.words import (
 )
 from loadgo.stats.interval import Interval
 
-MOST_ROWS = 12
-"""Most rows of a table of commands in the short report."""
-VERDICT_WORDS: dict[Verdict, str] = {"alike": "yes", "differs": "no", "unclear": "unclear", "few": "too few"}
 _DISTANCE_FOOT = (
     "distance: how far the quantiles of both sides lie apart on average, as a share of the observed mean "
     "(Wasserstein's distance); its interval begins at 0 where chance alone may be the cause."
@@ -43,19 +41,18 @@ _COMMAND_TABLES: tuple[tuple[Measure, str], ...] = (
     ("response time", "Response time"),
 )
 _NAME_CHARS = 40
-_Key = tuple[str, str]
-_ByKey = dict[tuple[str, str, Statistic], ComparedFigure]
+LEFT_OUT_TEXT = "left out"
+"""The word in place of bytes that a script leaves out."""
 
 
 def likeness_tables(likeness: Likeness) -> list[Table]:
-    """All tables that have rows."""
+    """All tables with the figures themselves, for the full report."""
     tables = [_user_table(likeness), _mix_table(likeness)]
-    for measure, title in _COMMAND_TABLES:
-        tables += _command_tables(likeness, measure, title)
-    tables += [_think_after_table(likeness), _correlation_table(likeness), _load_table(likeness)]
+    tables += [_command_table(likeness, measure, title) for measure, title in _COMMAND_TABLES]
+    tables += [_byte_table(likeness), _think_after_table(likeness), _correlation_table(likeness), _load_table(likeness)]
     tables.append(_gap_table("What cannot be compared", likeness.not_compared, "why"))
     tables.append(_gap_table("What the script does not model", likeness.not_modelled, "how"))
-    return [table for table in tables if table is not None]
+    return [table.placed("full") for table in tables if table is not None]
 
 
 def _has_classes(likeness: Likeness) -> bool:
@@ -65,7 +62,7 @@ def _has_classes(likeness: Likeness) -> bool:
 def _class_column(likeness: Likeness, classes: Sequence[str]) -> list[Column]:
     if not _has_classes(likeness):
         return []
-    return [Column("users", tuple(name or "all" for name in classes), kind="words")]
+    return [Column("users", tuple(name or "all" for name in classes), kind="name")]
 
 
 def _user_table(likeness: Likeness) -> Table | None:
@@ -74,7 +71,7 @@ def _user_table(likeness: Likeness) -> Table | None:
     if not rows:
         return None
     names = tuple(
-        f"{USER_WORDS[row.measure]}{f', {row.statistic}' if row.measure == 'think time' else ''}" for row in rows
+        f"{TABLE_WORDS[row.measure]}{f', {row.statistic}' if row.measure == 'think time' else ''}" for row in rows
     )
     columns = (
         Column("figure", names),
@@ -83,16 +80,17 @@ def _user_table(likeness: Likeness) -> Table | None:
         Column("run", tuple(value_in_words(row.measure, row.run) for row in rows)),
         Column("difference", tuple(difference_in_words(row) for row in rows)),
         Column("its 95 %", tuple(interval_in_words(row) for row in rows), spare=1, of_previous=True),
-        _verdict_column(likeness, [row.verdict for row in rows]),
+        _verdict_column([row.verdict for row in rows]),
     )
     charts = tuple(f"curve-{name}" for name in _curve_names(likeness, "think time"))
-    return Table("Users", columns, name_width=_NAME_CHARS, id="users", charts=charts)
+    foot = "Rates are those of one user at work. processors taken: by the commands of a user, on average."
+    return Table("Users", columns, name_width=None, foot=foot, id="users", charts=charts)
 
 
-def _verdict_column(likeness: Likeness, verdicts: Sequence[Verdict]) -> Column:
+def _verdict_column(verdicts: Sequence[Verdict | None]) -> Column:
     """The verdict of each row, which a narrow page keeps in view."""
-    words = tuple(VERDICT_WORDS[verdict] for verdict in verdicts)
-    return Column(f"within {margin_in_words(likeness.margin)}", words, kind="words", kept=True)
+    words = tuple("" if verdict is None else VERDICT_WORDS[verdict] for verdict in verdicts)
+    return Column("alike", words, kind="name", kept=True)
 
 
 def _mix_table(likeness: Likeness) -> Table | None:
@@ -106,84 +104,107 @@ def _mix_table(likeness: Likeness) -> Table | None:
         Column("its 95 %", tuple(share_interval_in_words(row.interval) for row in rows), spare=1, of_previous=True),
         Column("observed", tuple(number(row.counts[0]) for row in rows), spare=3),
         Column("run", tuple(number(row.counts[1]) for row in rows), spare=3),
-        _verdict_column(likeness, [row.verdict for row in rows]),
+        _verdict_column([row.verdict for row in rows]),
     )
     foot = "others: the share of the run's commands, or pairs, that are others than those observed."
     return Table("Which commands, and in which order", columns, id="mix", foot=foot)
 
 
-def _command_tables(likeness: Likeness, measure: Measure, title: str) -> list[Table]:
-    """The table of a measure; of many commands a short one of the most frequent ones, too."""
+def _command_table(likeness: Likeness, measure: Measure, title: str) -> Table | None:
+    """The table of a measure: for each command its mean, its p90, and the distance of both distributions."""
     figures = [figure for figure in likeness.figures if figure.measure == measure and figure.command]
     keys = list(dict.fromkeys((figure.user_class, figure.command) for figure in figures))
     if not keys:
-        return []
-    by_key = {(figure.user_class, figure.command, figure.statistic): figure for figure in figures}
+        return None
     distances = {
         (row.user_class, row.command): row for row in likeness.distributions if row.measure == measure and row.command
     }
-    foot = _DISTANCE_FOOT if distances and measure == "processor time" else ""
+    rows: list[ComparedFigure | ComparedDistribution] = []
+    for key in keys:
+        rows += [figure for figure in figures if (figure.user_class, figure.command) == key]
+        rows += [distances[key]] if key in distances else []
     columns = (
-        Column("command", tuple(command for _, command in keys), verbatim=True),
-        *_class_column(likeness, [name for name, _ in keys]),
-        *_statistic_columns(by_key, keys, "mean"),
-        *_statistic_columns(by_key, keys, "p90"),
-        *_distance_columns(distances, keys),
-        Column("runs observed", _counts(by_key, keys, 0), spare=7),
-        Column("in run", _counts(by_key, keys, 1), spare=7),
-        _verdict_column(likeness, [_joint_verdict(by_key, key) for key in keys]),
+        Column("command", tuple(row.command for row in rows), verbatim=True),
+        *_class_column(likeness, [row.user_class for row in rows]),
+        Column("", tuple(_statistic(row) for row in rows), kind="name"),
+        Column("observed", tuple(_observed(row) for row in rows)),
+        Column("run", tuple(_in_run(row) for row in rows)),
+        Column("difference", tuple(_difference(row) for row in rows)),
+        Column("its 95 %", tuple(_interval(row) for row in rows), spare=1, of_previous=True),
+        Column("runs observed", tuple(number(row.counts[0]) for row in rows), spare=2),
+        Column("in run", tuple(number(row.counts[1]) for row in rows), spare=2),
+        _verdict_column([None if isinstance(row, ComparedDistribution) else row.verdict for row in rows]),
     )
     charts = tuple(f"curve-{name}" for name in _curve_names(likeness, measure))
-    table = Table(title, columns, foot=foot, id=measure.replace(" ", "-"), charts=charts)
-    if len(keys) <= MOST_ROWS:
-        return [table]
-    left_out = f"{number(len(keys) - MOST_ROWS)} rows with fewer runs are left out."
-    frequent = sorted(range(len(keys)), key=lambda at: -by_key[(*keys[at], "mean")].counts[0])[:MOST_ROWS]
-    short = table.with_rows(frequent, "\n".join(filter(None, (left_out, foot))))
-    return [table.placed("full"), short.placed("short")]
+    foot = _DISTANCE_FOOT if distances and measure == "processor time" else ""
+    return Table(title, columns, name_width=None, foot=foot, id=measure.replace(" ", "-"), charts=charts)
 
 
-def _joint_verdict(by_key: _ByKey, key: _Key) -> Verdict:
-    """The verdict of the mean and the p90 together: both must be alike, and one is enough to differ."""
-    found = {figure.verdict for statistic in ("mean", "p90") if (figure := by_key.get((*key, statistic))) is not None}
-    return next(verdict for verdict in ("differs", "unclear", "few", "alike") if verdict in found)
+def _statistic(row: ComparedFigure | ComparedDistribution) -> str:
+    return "distance" if isinstance(row, ComparedDistribution) else row.statistic
 
 
-def _counts(by_key: _ByKey, keys: Sequence[_Key], side: int) -> tuple[str, ...]:
-    return tuple(number(by_key[(*key, "mean")].counts[side]) for key in keys)
+def _observed(row: ComparedFigure | ComparedDistribution) -> str:
+    return "" if isinstance(row, ComparedDistribution) else observed_in_words(row)
 
 
-def _statistic_columns(by_key: _ByKey, keys: Sequence[_Key], statistic: Statistic) -> list[Column]:
-    """The columns of means, or of p90."""
-    rows = [by_key.get((*key, statistic)) for key in keys]
-    if not any(rows):
-        return []
-    spare = {"mean": (0, 0, 0, 1), "p90": (5, 5, 2, 4)}[statistic]
-    return [
-        Column(f"{statistic} observed", _cells(rows, observed_in_words), spare=spare[0]),
-        Column(f"{statistic} in run", _cells(rows, lambda row: value_in_words(row.measure, row.run)), spare=spare[1]),
-        Column(f"{statistic} difference", _cells(rows, difference_in_words), spare=spare[2]),
-        Column(
-            "its 95 %",
-            _cells(rows, interval_in_words, NOT_MEASURED),
-            spare=spare[3],
-            of_previous=True,
-        ),
-    ]
+def _in_run(row: ComparedFigure | ComparedDistribution) -> str:
+    return "" if isinstance(row, ComparedDistribution) else value_in_words(row.measure, row.run)
 
 
-def _cells(rows: Sequence[ComparedFigure | None], words: object, absent: str = TOO_FEW_TEXT) -> tuple[str, ...]:
-    assert callable(words)
-    return tuple(absent if row is None else str(words(row)) for row in rows)
+def _difference(row: ComparedFigure | ComparedDistribution) -> str:
+    return share(row.distance) if isinstance(row, ComparedDistribution) else difference_in_words(row)
 
 
-def _distance_columns(distances: dict[_Key, ComparedDistribution], keys: Sequence[_Key]) -> list[Column]:
-    rows = [distances.get(key) for key in keys]
-    if not any(rows):
-        return []
-    cells = tuple(TOO_FEW_TEXT if row is None else share(row.distance) for row in rows)
-    ends = tuple(NOT_MEASURED if row is None else share_interval_in_words(row.interval) for row in rows)
-    return [Column("distance", cells, spare=3), Column("its 95 %", ends, spare=6, of_previous=True)]
+def _interval(row: ComparedFigure | ComparedDistribution) -> str:
+    return share_interval_in_words(row.interval) if isinstance(row, ComparedDistribution) else interval_in_words(row)
+
+
+def _byte_table(likeness: Likeness) -> Table | None:
+    """The bytes of commands."""
+    rows = [row for row in likeness.bytes if row.observed or row.script]
+    if not any(row.script is not None for row in rows):
+        return None
+    columns = (
+        Column("command", tuple(row.command for row in rows), verbatim=True),
+        *_class_column(likeness, [row.user_class for row in rows]),
+        Column("bytes", tuple(row.moved for row in rows), kind="words"),
+        Column("observed", tuple(size(row.observed) for row in rows)),
+        Column("script", tuple(_script_bytes(row) for row in rows)),
+        Column("difference", tuple(_byte_difference(row) for row in rows)),
+        Column("p90 observed", tuple(size(row.observed_p90) for row in rows), spare=3),
+        Column("p90 in script", tuple(size(row.script_p90) for row in rows), spare=3),
+        Column("distance", tuple(_byte_distance(row) for row in rows), spare=2),
+        Column("goes with CPU: observed", tuple(_correlation(row.observed_correlation) for row in rows), spare=4),
+        Column("in script", tuple(_correlation(row.script_correlation) for row in rows), spare=4),
+    )
+    lead = (
+        "A run does not count the bytes of a command. These are means of the runs that were observed, and of what the "
+        "stand-ins of the run's script are to move. They are not judged."
+    )
+    left_out = any(_is_left_out(row) for row in rows)
+    foot = f"{LEFT_OUT_TEXT}: the few processes of so small a job move about as many bytes anyway." if left_out else ""
+    absent = {NOT_MEASURED: "too few runs, one of both figures is the same in all of them, or nothing to compare"}
+    return Table("Bytes that commands move", columns, name_width=None, lead=lead, foot=foot, id="bytes", absent=absent)
+
+
+def _is_left_out(row: ComparedBytes) -> bool:
+    """Whether the script has none of a command's bytes, as of those by calls of a small job."""
+    return row.script == 0 and row.observed > 0 and row.moved.endswith("by calls")
+
+
+def _script_bytes(row: ComparedBytes) -> str:
+    return LEFT_OUT_TEXT if _is_left_out(row) else size(row.script)
+
+
+def _byte_distance(row: ComparedBytes) -> str:
+    return NOT_MEASURED if _is_left_out(row) else share(row.distance)
+
+
+def _byte_difference(row: ComparedBytes) -> str:
+    if row.relative is None or _is_left_out(row):
+        return NOT_MEASURED
+    return relative_change(row.relative, None)
 
 
 def _think_after_table(likeness: Likeness) -> Table | None:
@@ -193,14 +214,14 @@ def _think_after_table(likeness: Likeness) -> Table | None:
     columns = (
         Column("after", tuple(row.command for row in rows), verbatim=True),
         *_class_column(likeness, [row.user_class for row in rows]),
-        Column("", tuple(row.statistic for row in rows), kind="words"),
+        Column("", tuple(row.statistic for row in rows), kind="name"),
         Column("observed", tuple(duration(row.observed) for row in rows)),
         Column("run", tuple(duration(row.run) for row in rows)),
         Column("difference", tuple(difference_in_words(row) for row in rows)),
         Column("its 95 %", tuple(interval_in_words(row) for row in rows), spare=1, of_previous=True),
-        _verdict_column(likeness, [row.verdict for row in rows]),
+        _verdict_column([row.verdict for row in rows]),
     )
-    return Table("Think times by what was just done", columns, shown="full")
+    return Table("Think times by what was just done", columns, name_width=None)
 
 
 def _correlation_table(likeness: Likeness) -> Table | None:
@@ -210,7 +231,7 @@ def _correlation_table(likeness: Likeness) -> Table | None:
     columns = (
         Column("command", tuple(row.command for row in rows), verbatim=True),
         *_class_column(likeness, [row.user_class for row in rows]),
-        Column("processor time and", tuple(row.second for row in rows), kind="words"),
+        Column("processor time and", tuple(row.second for row in rows), kind="name"),
         Column("observed", tuple(_correlation(row.observed) for row in rows)),
         Column("its 95 %", tuple(_ends(row.observed_interval) for row in rows), spare=1, of_previous=True),
         Column("run", tuple(_correlation(row.run) for row in rows)),
@@ -221,7 +242,7 @@ def _correlation_table(likeness: Likeness) -> Table | None:
         "other, too, 0 if they have nothing to do with each other. waiting: neither on a processor nor ready."
     )
     absent = {NOT_MEASURED: "one of both figures is the same in all runs"}
-    return Table("What goes with what", columns, shown="full", foot=foot, absent=absent)
+    return Table("What goes with what", columns, name_width=None, foot=foot, absent=absent)
 
 
 def _correlation(value: float | None) -> str:
@@ -268,7 +289,7 @@ def _gap_table(title: str, gaps: Sequence[Gap], heading: str) -> Table | None:
         Column("figure", tuple(gap.figure for gap in gaps)),
         Column(heading, tuple(gap.reason for gap in gaps), kind="words"),
     )
-    return Table(title, columns, name_width=_NAME_CHARS, shown="full" if heading == "how" else "always")
+    return Table(title, columns, name_width=_NAME_CHARS)
 
 
 def _curve_names(likeness: Likeness, measure: Measure) -> list[str]:

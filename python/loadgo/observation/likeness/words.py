@@ -6,7 +6,7 @@ import math
 
 from loadgo.comparison.figures import notation_of, percent_interval, relative_change
 from loadgo.notation.figures import NOT_MEASURED, as_code, duration, joined, number, share, size
-from loadgo.observation.likeness.results import ComparedFigure, ComparedMix, Measure, difference_of
+from loadgo.observation.likeness.results import ComparedFigure, ComparedMix, Measure, Verdict, difference_of
 from loadgo.stats.interval import Interval
 
 _TIMES: tuple[Measure, ...] = ("processor time", "response time", "think time")
@@ -19,6 +19,14 @@ USER_WORDS: dict[Measure, str] = {
     "think time": "think time",
 }
 """The names of figures of users and sessions."""
+TABLE_WORDS: dict[Measure, str] = {
+    **USER_WORDS,
+    "commands a minute": "commands a minute",
+    "processors used": "processors taken",
+    "running or ready": "processes running or ready",
+}
+"""The same in a table, whose title says that they are those of a user."""
+VERDICT_WORDS: dict[Verdict, str] = {"alike": "yes", "differs": "no", "unclear": "unclear", "few": "too few"}
 
 
 def value_in_words(measure: Measure, value: float | None) -> str:
@@ -77,6 +85,25 @@ def named(figure: ComparedFigure | ComparedMix) -> str:
     else:
         subject = f"{figure.measure}{_of_users(figure.user_class)}"
     return f"the {figure.statistic} of the {subject}" if figure.statistic == "p90" else f"the mean {subject}"
+
+
+def kind_of(figure: ComparedFigure | ComparedMix) -> str:
+    """The kind of a figure, as the first table of a report has it."""
+    if isinstance(figure, ComparedMix):
+        return "which commands" if figure.what == "commands" else "order of commands"
+    if figure.command and figure.measure == "think time":
+        return "think time after a command"
+    return TABLE_WORDS.get(figure.measure, figure.measure)
+
+
+def row_name(figure: ComparedFigure | ComparedMix) -> str:
+    """The figure as the name of a row, such as `think time after build, p90 (heavy)`; without p90 it is the mean."""
+    if isinstance(figure, ComparedMix):
+        return f"{figure.what} that are others{_of_class(figure.user_class)}"
+    between = " after" if figure.measure == "think time" else " of"
+    command = f"{between} {figure.command}" if figure.command else ""
+    statistic = ", p90" if figure.statistic == "p90" else ""
+    return f"{TABLE_WORDS.get(figure.measure, figure.measure)}{command}{statistic}{_of_class(figure.user_class)}"
 
 
 def _of_users(user_class: str) -> str:
