@@ -5,9 +5,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from loadgo.comparison.compare import of_sides
 from loadgo.comparison.side import Side
+from loadgo.comparison.thresholds import Threshold
 from scipy import stats
 from support.compared_rows import rows_of_run, side
 
@@ -48,13 +50,40 @@ def test_a_command_that_one_side_hardly_typed_has_figures_without_an_interval(fe
     assert found["a mean interaction"].measures["response"].interval is not None
 
 
-def test_the_json_has_each_command_once_and_no_total_among_them() -> None:
-    sides = [side(name, seed, {"edit": 1.0, "compile": 2.0}) for seed, name in enumerate("ab")]
-    members = json.loads(str(of_sides(sides[0], sides[1]).report("json")))
+def test_a_mean_interaction_has_the_mean_of_both_mixes_and_each_command_its_own_mean() -> None:
+    """A types both commands as often, B types `compile` in a third of its passes alone."""
+    a, b = (side(name, seed, {"edit": 1.0, "compile": 2.0}) for seed, name in enumerate("ab"))
+    b = replace(b, rows=b.rows.filter((b.rows["command"] == "edit") | (b.rows["pass"] % 3 == 1)))
+    counts = [len(b.rows.filter(b.rows["command"] == name)) for name in ("edit", "compile")]
+    mix = [(1 / 2 + count / sum(counts)) / 2 for count in counts]
+    members = json.loads(str(of_sides(a, b, by="command").report("json")))
     assert [row["label"] for row in members["commands"]] == ["edit", "compile"]
-    for row in members["commands"]:
-        mean = sides[0].rows.filter(sides[0].rows["command"] == row["label"])["response"].mean()
-        assert row["measures"]["response"]["before"] == pytest.approx(mean)
+    for key, rows in (("before", a.rows), ("after", b.rows)):
+        means = [rows.filter(rows["command"] == name)["response"].mean() for name in ("edit", "compile")]
+        assert [row["measures"]["response"][key] for row in members["commands"]] == pytest.approx(means)
+        weighted = sum(share * mean for share, mean in zip(mix, means, strict=True))  # type: ignore[operator]
+        assert members["whole"]["response"][key] == pytest.approx(weighted)
+
+
+def test_the_throughput_is_the_users_of_a_run_over_the_mean_time_from_prompt_to_prompt() -> None:
+    """Eight users who take 10 s, and twice 8 users who take 6 s and 10 s in turns: 0.8/s and 1/s."""
+    shape = (PASSES, USERS)
+    turns_s = np.where(np.arange(PASSES) % 2, 6.0, 10.0)[:, None] + np.zeros(USERS)
+    made = even_side("a", 1, 2e9, 0.1)
+    a = replace(made, rows=rows_of_run(0, 1, np.full(shape, 2e9), "edit", cycle=np.full(shape, 10e9)))
+    runs = [rows_of_run(run, run, np.full(shape, 2e9), "edit", cycle=1e9 * turns_s) for run in (0, 1)]
+    b = replace(made, name="b", rows=pl.concat(runs), tables=made.tables * 2, stretches=made.stretches * 2)
+    throughput = of_sides(a, b, by="command").rows.whole["throughput"]
+    assert (throughput.before, throughput.after) == pytest.approx((0.8, 1.0))
+    assert throughput.relative == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("percent", "is_failed"), [(40.0, True), (60.0, False)])
+def test_a_failed_threshold_stands_over_the_page_with_its_figure(percent: float, is_failed: bool) -> None:
+    sides = even_side("a", 1, 2e9, 0.1), even_side("b", 2, 3e9, 0.1)
+    compared = of_sides(*sides, by="command", thresholds=[Threshold("response", percent)])
+    warnings = [text for text in json.loads(str(compared.report("json")))["warnings"] if text.startswith("Failed")]
+    assert warnings == (["Failed: response is 50.0 % more: worse by more than 40 %."] if is_failed else [])
 
 
 def test_one_machine_with_the_same_users_on_both_sides_differs_by_nothing() -> None:
