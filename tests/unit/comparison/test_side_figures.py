@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from loadgo.comparison.between_runs import between_runs_of
 from loadgo.comparison.cells import ResampledRows
+from loadgo.comparison.compare import of_sides
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.rows import Matched, _waits
 from loadgo.comparison.thresholds import Threshold, _judged
@@ -38,6 +39,18 @@ def test_only_live_runs_count_as_runs_that_may_drift() -> None:
     host, machine = side(1, [1.0, 1.0]), side(4, [1.0, 1.0, 1.0], kind="machine")
     assert between_runs_of(machine, host, runs_are_drawn=False).live_runs == (0, 2)
     assert between_runs_of(host, machine, runs_are_drawn=False).live_runs == (2, 0)
+
+
+def test_a_wait_that_a_simulated_side_lacks_has_no_allowance_for_the_drift_of_the_other() -> None:
+    """No share of nothing is known, however much the runs of the host differ."""
+    host = side(1, [1.0, 1.02, 0.98, 1.0, 1.02, 0.98])
+    waits = pl.col("ready wait") + pl.col("response") / 4
+    host = replace(host, rows=host.rows.with_columns(waits.alias("ready wait")))
+    whole = of_sides(side(9, [1.0], kind="machine"), host).rows.whole
+    assert whole["response"].drift == "allowed"
+    wait = whole["ready wait"]
+    assert (wait.before, wait.relative, wait.drift) == (0.0, None, "not known")
+    assert wait.after == pytest.approx(host.rows["response"].mean() / 4)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(("most_worse", "failed"), [(0.0497, False), (0.0503, None)])
