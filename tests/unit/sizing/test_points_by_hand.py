@@ -52,6 +52,7 @@ def test_a_point_without_an_interaction_has_no_figures_but_zeros() -> None:
     assert (point.interactions, point.throughput.value, point.think_s, point.response_s) == (0, 0.0, 0.0, {})
     assert point.verdicts[0].standing == "open"
     assert (point.others, point.cost_user_hour, point.unanswered) == (None, None, 0)
+    assert point_of([replace(trial, seconds=0.0)], TARGETS).throughput.value == 0.0
     unmetered = point_of([replace(trial, utilisation={"disk": None})], TARGETS)  # type: ignore[dict-item]
     assert unmetered.utilisation == {"disk": 0.0}
 
