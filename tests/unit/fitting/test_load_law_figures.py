@@ -21,7 +21,7 @@ def law_of(means: list[float], shares: list[float], grouping: Grouping, *, drift
 
 
 SLOPE = 30 / 44
-"""Times of 100 and 130 under the loads 0.2 and 0.7 are d (1 + 0.2 b) and d (1 + 0.7 b): so 130 - 100 = 70 b - 26 b."""
+"""Times of 100 and 130 under loads of 0.2 and 0.7: d (1 + 0.2 b) and d (1 + 0.7 b). So 30 = 70 b - 26 b."""
 
 
 def test_a_resample_that_lacks_a_load_has_the_dependence_of_all_interactions() -> None:
