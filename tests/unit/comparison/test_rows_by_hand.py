@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.comparison.compare import of_sides
+from loadgo.comparison.compare import of_sides, side_of
 from loadgo.comparison.side import Side
 from loadgo.comparison.thresholds import Threshold
 from scipy import stats
@@ -63,6 +63,22 @@ def test_a_mean_interaction_has_the_mean_of_both_mixes_and_each_command_its_own_
         assert [row["measures"]["response"][key] for row in members["commands"]] == pytest.approx(means)
         weighted = sum(share * mean for share, mean in zip(mix, means, strict=True))  # type: ignore[operator]
         assert members["whole"]["response"][key] == pytest.approx(weighted)
+
+
+def test_the_json_has_the_commands_of_sides_that_are_compared_line_by_line() -> None:
+    a, b = (side(name, seed, {"edit": 1.0, "compile": 2.0}, passes=6) for seed, name in enumerate("ab"))
+    compared = of_sides(a, b, by="line")
+    assert compared.rows.by == "line"
+    commands = json.loads(str(compared.report("json")))["commands"]
+    assert [row["label"] for row in commands] == ["edit", "compile"]
+    means = [a.rows.filter(a.rows["command"] == name)["response"].mean() for name in ("edit", "compile")]
+    assert [row["measures"]["response"]["before"] for row in commands] == pytest.approx(means)
+
+
+@pytest.mark.parametrize("key", ["pass", "line"])
+def test_passes_and_lines_of_a_printed_table_are_numbered_from_one_as_those_of_runs(key: str) -> None:
+    numbers = side_of("mpl-16:ctss").rows[key].unique().sort().to_list()
+    assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_the_throughput_is_the_users_of_a_run_over_the_mean_time_from_prompt_to_prompt() -> None:

@@ -53,6 +53,23 @@ def test_a_wait_that_a_simulated_side_lacks_has_no_allowance_for_the_drift_of_th
     assert wait.after == pytest.approx(host.rows["response"].mean() / 4)  # type: ignore[operator]
 
 
+def test_like_runs_whose_starts_are_not_known_show_the_drift_all_the_same() -> None:
+    made = [side(first, [1.0, 1.02, 0.98]) for first in (1, 4)]
+    for one in made:
+        for tables in one.tables:
+            tables.conditions.pop("started")
+    compared = of_sides(*made)
+    assert compared.rows.between.reason == ""
+    assert compared.rows.whole["response"].drift == "allowed"
+
+
+def test_a_side_is_described_with_the_number_of_its_runs_if_it_has_several() -> None:
+    compared = of_sides(side(1, [1.0, 1.02, 0.98]), side(4, [1.0]))
+    text = " ".join(str(compared.report("text", width=200, full=True)).split())
+    assert "A: s, a host: , 3 runs" in text
+    assert "1 runs" not in text
+
+
 @pytest.mark.parametrize(("most_worse", "failed"), [(0.0497, False), (0.0503, None)])
 def test_a_threshold_is_open_only_if_unanswered_lines_may_take_the_difference_over_it(
     most_worse: float, failed: bool | None
