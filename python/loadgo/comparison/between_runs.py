@@ -212,8 +212,7 @@ def _reason_against(between: BetweenRuns, live: Sequence[Side]) -> str:
     if reason := _neighbours_against(live):
         return reason
     starts = [sum(side.starts_s) / len(side.starts_s) for side in live if side.starts_s]
-    gap_s = max(starts, default=0.0) - min(starts, default=0.0)
-    if gap_s > MOST_GAP_SPANS * max(_range(group.starts_s) for group in between.groups):
+    if _range(starts) > MOST_GAP_SPANS * max(_range(group.starts_s) for group in between.groups):
         return f"the {between.like_runs} runs like A or B were made in a shorter time than lies between A and B"
     return ""
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from loadgo.comparison.compare import of_sides
 from loadgo.comparison.document import comparison_document, comparison_json
 from loadgo.comparison.headline import conditions_sentence
@@ -37,6 +38,16 @@ def test_a_change_that_is_not_between_the_sides_is_not_named() -> None:
     comparison = of_sides(side(3, [1.0]), side(6, [1.25]), like_runs=[changed_host()])
     assert comparison.rows.between.change_between is None
     assert "The host changed" not in str(comparison_document(comparison))
+
+
+def test_a_change_that_may_be_between_the_sides_is_named() -> None:
+    """B was made when the first run after the change was: nobody knows on which side of it."""
+    comparison = of_sides(side(3, [1.0]), side(9, [1.25]), like_runs=[changed_host()])
+    change = comparison.rows.between.change_between
+    assert change is not None
+    assert change.relative == pytest.approx(0.5, abs=0.1)
+    late = of_sides(side(9, [1.0]), side(14, [1.25]), like_runs=[changed_host()])
+    assert late.rows.between.change_between is None
 
 
 def test_no_single_condition_that_differs_is_hidden() -> None:

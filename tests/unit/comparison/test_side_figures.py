@@ -1,18 +1,22 @@
 """Figures of a side and of what bounds a verdict, each computed by hand."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from loadgo.comparison.between_runs import between_runs_of
 from loadgo.comparison.cells import ResampledRows
+from loadgo.comparison.compare import of_sides, side_of
 from loadgo.comparison.difference import Difference
 from loadgo.comparison.rows import Matched, _waits
 from loadgo.comparison.thresholds import Threshold, _judged
 from loadgo.comparison.unanswered import MOST_TIMES_WAITED, added_by_unanswered
 from loadgo.stats.interval import Interval
 from support.live_sides import PASSES, USERS, side
+from support.run_files import written_run
+from support.synthetic import interaction, run_of
 
 
 def test_the_throughput_of_a_side_is_its_interactions_over_the_time_of_its_runs() -> None:
@@ -38,6 +42,43 @@ def test_only_live_runs_count_as_runs_that_may_drift() -> None:
     host, machine = side(1, [1.0, 1.0]), side(4, [1.0, 1.0, 1.0], kind="machine")
     assert between_runs_of(machine, host, runs_are_drawn=False).live_runs == (0, 2)
     assert between_runs_of(host, machine, runs_are_drawn=False).live_runs == (2, 0)
+
+
+def test_a_wait_that_a_simulated_side_lacks_has_no_allowance_for_the_drift_of_the_other() -> None:
+    """No share of nothing is known, however much the runs of the host differ."""
+    host = side(1, [1.0, 1.02, 0.98, 1.0, 1.02, 0.98])
+    waits = pl.col("ready wait") + pl.col("response") / 4
+    host = replace(host, rows=host.rows.with_columns(waits.alias("ready wait")))
+    whole = of_sides(side(9, [1.0], kind="machine"), host).rows.whole
+    assert whole["response"].drift == "allowed"
+    wait = whole["ready wait"]
+    assert (wait.before, wait.relative, wait.drift) == (0.0, None, "not known")
+    assert wait.after == pytest.approx(host.rows["response"].mean() / 4)  # type: ignore[operator]
+
+
+def test_like_runs_whose_starts_are_not_known_show_the_drift_all_the_same() -> None:
+    made = [side(first, [1.0, 1.02, 0.98]) for first in (1, 4)]
+    for one in made:
+        for tables in one.tables:
+            tables.conditions.pop("started")
+    compared = of_sides(*made)
+    assert compared.rows.between.reason == ""
+    assert compared.rows.whole["response"].drift == "allowed"
+
+
+def test_a_side_is_described_with_the_number_of_its_runs_if_it_has_several() -> None:
+    compared = of_sides(side(1, [1.0, 1.02, 0.98]), side(4, [1.0]))
+    text = " ".join(str(compared.report("text", width=200, full=True)).split())
+    assert "A: s, a host: , 3 runs" in text
+    assert "1 runs" not in text
+
+
+def test_moments_of_a_side_run_from_the_first_sending_to_the_last(tmp_path: Path) -> None:
+    """Lines of 1 s that are sent at 5, 10, and 15 s."""
+    rows = [interaction(1, at, 1.0) for at in (5.0, 10.0, 15.0)]
+    found = side_of(str(written_run(tmp_path / "run", run_of(rows, users=1)))).rows
+    assert found["moment"].to_list() == pytest.approx([0.0, 0.5, 1.0])
+    assert found["end"].to_list() == pytest.approx([0.1, 0.6, 1.1])
 
 
 @pytest.mark.parametrize(("most_worse", "failed"), [(0.0497, False), (0.0503, None)])

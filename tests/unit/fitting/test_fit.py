@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from loadgo.documents.render import DOCUMENT_FORMATS
 from loadgo.fitting.demands import fit_processor_times
 from loadgo.fitting.reading import RunReading, read_runs
+from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
 from loadgo.fitting.uncertainty import fit_covariance, log_interval, resample_groupings
 from loadgo.notation.figures import digits, duration, joined
 from loadgo.notation.keys import parts_of
@@ -166,6 +168,14 @@ def test_under_its_own_load_the_machine_gives_what_was_measured(made: loadgo.Fit
         "throughput",
     }
     assert all(check.machine == pytest.approx(check.measured, rel=0.03) for check in made.checks)
+
+
+def test_the_trust_has_the_largest_error_of_the_mean_response_under_all_loads(made: loadgo.Fit) -> None:
+    """The figures are 1 % too high with 5 users, and 4 % and 3 % too low with 9."""
+    times = ((5, 101.0), (9, 96.0), (9, 97.0))
+    checks = tuple(FittedCheck("r", users, MEAN_RESPONSE_LABEL, 100.0, time, True) for users, time in times)
+    text = " ".join(str(replace(made, checks=checks).report("text", width=200)).split())
+    assert "under the load that it was fitted to, its mean response is off by 4.0 %" in text
 
 
 def test_a_fit_has_the_same_figures_in_all_formats(made: loadgo.Fit) -> None:

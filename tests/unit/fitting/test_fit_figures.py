@@ -92,6 +92,14 @@ def test_the_unmetered_wait_is_the_rest_of_the_response() -> None:
     assert {key: law.mean for key, law in laws.items()} == {"storage.wait-edit.service": 34 * ms}
 
 
+def test_a_meter_that_was_not_read_explains_nothing_of_a_response() -> None:
+    """100 less 70 and an interrupt of 1 is 29; with an I/O wait of 29 nothing is left."""
+    measured = {"response": [100.0] * 5, "cpu": [70.0] * 5}
+    for io, rest in ((None, 29.0), (29.0, 0.0)):
+        fitted = fit_unmetered_wait(rows(**measured, io=[io] * 5), [units([1] * 5)], 1.0, busy=False)
+        assert by_key(fitted) == {"storage.terminal.service": Law("fixed", (rest,), timed=True)}
+
+
 def test_commands_without_a_wait_of_their_own_share_that_of_the_terminal() -> None:
     """A wait of its own is at least 1 ms and 3 % of the response."""
     ms = 1e6

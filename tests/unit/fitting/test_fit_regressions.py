@@ -42,6 +42,12 @@ def test_a_command_has_as_many_pages_as_a_tenth_of_its_interactions_have_faults(
     assert _pages_by_command([paged([1.0] * 30)]) == {}
 
 
+def test_an_interaction_whose_faults_are_not_known_counts_as_one_without() -> None:
+    """Four with 2 faults are the most common: three have 1, and of three it is not known."""
+    known: list[Any] = [2.0] * 4 + [1.0] * 3
+    assert _pages_by_command([paged([*known, None, None, None])]) == {"edit": 2}
+
+
 def test_the_paging_device_of_a_host_serves_in_the_mean_wait_of_a_fault() -> None:
     (device,) = _fit_device([paged([25.0] * 4, paging=[500.0] * 4)])
     assert (device.law, device.deviation) == (Law("exponential", (20.0,), timed=True), pytest.approx(0.1))

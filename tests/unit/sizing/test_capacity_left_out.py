@@ -8,6 +8,7 @@ from pathlib import Path
 
 import loadgo
 import numpy as np
+import polars as pl
 import pytest
 from loadgo.errors import BadArgument
 from loadgo.measures.tariff import load_tariff
@@ -129,6 +130,25 @@ def test_a_late_line_is_unclear_once_and_only_for_its_own_command() -> None:
     assert unclear("p90 < 1s") > 0
     assert unclear("p90 < 1s", "p50 < 1s") == unclear("p90 < 1s")
     assert unclear("p90(compile) < 1s") == 0
+
+
+@pytest.mark.parametrize(("system", "lost"), [("ssh://far", 0), ("here", 30)])
+def test_meters_that_another_host_did_not_send_make_no_trial_invalid(system: str, lost: int) -> None:
+    """Responses are whole without them. Of the host that runs the search, 30 lost records are too many."""
+    run = closed_loop(6, 60, [Work("edit", 0.1)])
+    columns = {
+        "at_ns": [1, 2],
+        "user": [None] * 2,
+        "what": ["meters"] * 2,
+        "count": [20, 10],
+        "reason": ["late", "gone"],
+    }
+    losses = pl.DataFrame(columns)
+    conditions = {**run.conditions, "system": {**run.conditions.get("system", {}), "name": system}}
+    tables = replace(run, conditions=conditions, lost=losses.cast(run.lost.schema))  # type: ignore[arg-type]
+    trial = trial_from(tables, TrialQuestions(6, "seed 1", parse_targets("p90 < 1s"), {"processors": 1}, load_tariff()))
+    assert trial.valid == (lost == 0)
+    assert trial.why == (f"{lost} records were lost of {lost + trial.counted}" if lost else "")
 
 
 def test_a_first_trial_that_drifts_is_repeated_with_twice_the_length() -> None:

@@ -253,6 +253,14 @@ def test_a_quiet_host_is_bounded_where_all_trials_had_as_much_other_work() -> No
     assert said in neighbours_in_words(neighbours)
 
 
+def test_a_quiet_host_is_bounded_by_its_processors_however_many_users_were_tried() -> None:
+    """The processors of the busy host were never idle, but those users alone would have left them idle."""
+    points = [on_busy_host(users, 0.7) for users in (15, 20, 25)]
+    neighbours = with_quiet_capacity(BUSY, HELD, [], WANTED, points, SERVERS)
+    assert neighbours is not None
+    assert neighbours.quiet == QuietCapacity("bounds", None, 5, math.floor((2.5 + 10.0) * 2 / OWN_S))
+
+
 def test_a_quiet_host_holds_at_least_what_the_busy_one_holds() -> None:
     points = [on_busy_host(users, 0.7) for users in USERS]
     surely_many = Undecided(48, 60, "3 trials were too few")
