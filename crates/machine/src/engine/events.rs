@@ -120,7 +120,7 @@ impl EventQueue {
         if self.cancelled > MOST_CANCELLED_ENTRIES {
             self.cancelled = 0;
             let epochs = &self.epochs;
-            self.calendar.retain(|payload| {
+            self.calendar.retain_soon(|payload| {
                 payload >> ENTITY_BITS != EventKind::SegmentEnd as u32
                     || epochs[(payload & PROCESSOR_MASK) as usize] == payload >> PROCESSOR_BITS
             });
