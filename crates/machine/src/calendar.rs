@@ -75,6 +75,12 @@ impl Calendar {
         Some((time(next), payload(next)))
     }
 
+    /// The payloads of events that were far away until the last call and come soon now, in no order. An event among few is in none.
+    #[inline]
+    pub(crate) fn take_approaching(&mut self) -> impl Iterator<Item = u32> + use<> {
+        self.later.take_poured().into_iter().map(payload)
+    }
+
     /// When the next event comes.
     #[inline]
     pub(crate) fn next_at(&mut self) -> Option<u64> {

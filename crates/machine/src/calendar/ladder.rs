@@ -5,7 +5,7 @@
 //! is empty, the next bucket is poured into it; after the last bucket, the list is dealt into buckets. This is a ladder queue
 //! with one rung. Source: Tang, Goh and Thng, "Ladder queue", ACM TOMACS 15(3), 2005.
 
-use super::heap::{Heap, NO_NUMBER};
+use super::heap::Heap;
 use super::time;
 
 /// Largest number of events that lie in the heap alone: as many fit into a processor's second cache.
@@ -18,7 +18,7 @@ const COVERED_MEANS: u128 = 4;
 /// Future events, by their number, whose high half is the time.
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
-    /// The events before `near_end`.
+    /// The events before `near_end`. It is not empty while there are others.
     near: Heap,
     near_end: u64,
     /// Number of events in the heap from which it is better to deal them into buckets.
@@ -33,6 +33,8 @@ pub(crate) struct Ladder {
     far: Vec<u128>,
     /// Number of events in the buckets and beyond.
     later: usize,
+    /// The events of the bucket that was poured last, until they are taken.
+    poured: Vec<u128>,
 }
 
 impl Default for Ladder {
@@ -47,25 +49,25 @@ impl Default for Ladder {
             next: 0,
             far: Vec::new(),
             later: 0,
+            poured: Vec::new(),
         }
     }
 }
 
 impl Ladder {
-    /// The least event; [`NO_NUMBER`] if there is none.
+    /// The least event; [`NO_NUMBER`](super::heap::NO_NUMBER) if there is none.
     #[inline]
     pub fn first(&mut self) -> u128 {
-        let first = self.near.first();
-        if first == NO_NUMBER && self.later > 0 {
-            return self.pour();
-        }
-        first
+        self.near.first()
     }
 
     /// Removes the event that [`Ladder::first`] has just returned.
     #[inline]
     pub fn take_first(&mut self) {
         self.near.take_first();
+        if self.near.is_empty() {
+            self.pour();
+        }
     }
 
     /// Adds an event.
@@ -78,6 +80,12 @@ impl Ladder {
         if self.near.len() > self.near_limit {
             self.split();
         }
+    }
+
+    /// The events that a bucket brought since the last call. They come next, but for those entered later.
+    #[inline]
+    pub fn take_poured(&mut self) -> Vec<u128> {
+        std::mem::take(&mut self.poured)
     }
 
     /// Number of events.
@@ -94,6 +102,13 @@ impl Ladder {
     }
 
     fn enter_later(&mut self, event: u128) {
+        self.put_later(event);
+        if self.near.is_empty() {
+            self.pour();
+        }
+    }
+
+    fn put_later(&mut self, event: u128) {
         self.later += 1;
         let bucket = (time(event) - self.start) >> self.width_power;
         match self.buckets.get_mut(bucket as usize) {
@@ -109,10 +124,11 @@ impl Ladder {
         events
     }
 
-    /// Pours the next bucket that has events into the heap, which is empty, and returns the least event.
+    /// Pours the next bucket that has events into the heap, which is empty.
     #[cold]
-    fn pour(&mut self) -> u128 {
-        while self.near.len() == 0 {
+    #[inline(never)]
+    fn pour(&mut self) {
+        while self.near.is_empty() && self.later > 0 {
             let Some(bucket) = self.buckets.get_mut(self.next).map(std::mem::take) else {
                 self.deal_far();
                 continue;
@@ -127,9 +143,9 @@ impl Ladder {
             let covered_ns = (self.next as u64).saturating_mul(1 << self.width_power);
             self.near_end = self.start.saturating_add(covered_ns);
             self.near_limit = MOST_NEAR_EVENTS.max(2 * bucket.len());
-            bucket.into_iter().for_each(|event| self.near.enter(event));
+            bucket.iter().for_each(|event| self.near.enter(*event));
+            self.poured = bucket;
         }
-        self.near.first()
     }
 
     /// Deals the events beyond the last bucket; if they are few, all of them go to the heap.
@@ -144,9 +160,11 @@ impl Ladder {
 
     /// Deals the events of a heap that has become large into buckets.
     #[cold]
+    #[inline(never)]
     fn split(&mut self) {
         let (events, others) = (self.near.drain(), self.drain_later());
         self.deal(&events, &others);
+        self.pour();
     }
 
     /// Deals all events into new buckets, whose width is right for the nearest of them. The `others` come after these.
@@ -158,7 +176,7 @@ impl Ladder {
         self.width_power = bucket_ns.trailing_zeros();
         self.buckets.resize(BUCKETS, Vec::new());
         (self.near_end, self.next) = (self.start, 0);
-        nearest.iter().chain(others).for_each(|event| self.enter_later(*event));
+        nearest.iter().chain(others).for_each(|event| self.put_later(*event));
     }
 }
 

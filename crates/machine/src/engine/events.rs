@@ -133,6 +133,14 @@ impl EventQueue {
         self.schedule(think_ns, EventKind::ThinkEnd, pid);
     }
 
+    /// The processes of users whose think times were far from their ends until the last call, and end soon now.
+    #[inline]
+    pub fn take_approaching_think_ends(&mut self) -> impl Iterator<Item = ProcessId> + use<> {
+        let approaching = self.calendar.take_approaching();
+        let is_think_end = |payload: &u32| payload >> ENTITY_BITS == EventKind::ThinkEnd as u32;
+        approaching.filter(is_think_end).map(|payload| payload & ENTITY_MASK)
+    }
+
     /// Schedules the next arrival of a user of `class`.
     #[inline]
     pub fn schedule_arrival(&mut self, class: usize, gap_ns: u64) {
