@@ -5,7 +5,7 @@
 //! the cache for any number of users. Nine of ten events never touch the ladder.
 
 use heap::{Heap, NO_NUMBER};
-use ladder::Ladder;
+use ladder::{Ladder, time};
 
 mod heap;
 mod ladder;
@@ -75,7 +75,7 @@ impl Calendar {
         Some((time(next), payload(next)))
     }
 
-    /// The payloads of events that were far away until the last call and come soon now, in no order. An event among few is in none.
+    /// Payloads of the events that have come near since the last call, in no order. A calendar of few events has none.
     #[inline]
     pub(crate) fn take_approaching(&mut self) -> impl Iterator<Item = u32> + use<> {
         self.later.take_poured().into_iter().map(payload)
@@ -125,12 +125,6 @@ impl Calendar {
         }
         self.serial = events.len() as u64;
     }
-}
-
-/// When an event comes.
-#[inline]
-fn time(event: u128) -> u64 {
-    (event >> 64) as u64
 }
 
 #[inline]

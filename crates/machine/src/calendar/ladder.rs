@@ -6,10 +6,11 @@
 //! with one rung. Source: Tang, Goh and Thng, "Ladder queue", ACM TOMACS 15(3), 2005.
 
 use super::heap::Heap;
-use super::time;
 
 /// Largest number of events that lie in the heap alone: as many fit into a processor's second cache.
 const MOST_NEAR_EVENTS: usize = 1 << 12;
+/// Dealing goes through all events. The heap or a bucket that is dealt anew has at least this part of them: a 64th.
+const DEALT_PART: usize = 64;
 /// Number of buckets. The ends of all of them, where events are added, fit into a processor's second cache.
 const BUCKETS: usize = 1 << 12;
 /// Time that the buckets cover at least, as a multiple of the mean time until an event. Four of it have 98 % of exponential times.
@@ -82,7 +83,7 @@ impl Ladder {
         }
     }
 
-    /// The events that a bucket brought since the last call. They come next, but for those entered later.
+    /// The events that the last bucket brought, if they have not been taken yet.
     #[inline]
     pub fn take_poured(&mut self) -> Vec<u128> {
         std::mem::take(&mut self.poured)
@@ -135,14 +136,15 @@ impl Ladder {
             };
             self.next += 1;
             self.later -= bucket.len();
-            if bucket.len() > MOST_NEAR_EVENTS && self.width_power > 0 {
+            let most_near = MOST_NEAR_EVENTS.max(self.later / DEALT_PART);
+            if bucket.len() > most_near && self.width_power > 0 {
                 let others = self.drain_later();
                 self.deal(&bucket, &others);
                 continue;
             }
             let covered_ns = (self.next as u64).saturating_mul(1 << self.width_power);
             self.near_end = self.start.saturating_add(covered_ns);
-            self.near_limit = MOST_NEAR_EVENTS.max(2 * bucket.len());
+            self.near_limit = most_near.max(2 * bucket.len());
             bucket.iter().for_each(|event| self.near.enter(*event));
             self.poured = bucket;
         }
@@ -180,11 +182,16 @@ impl Ladder {
     }
 }
 
+/// When an event comes.
+#[inline]
+pub(crate) fn time(event: u128) -> u64 {
+    (event >> 64) as u64
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BUCKETS, Ladder, MOST_NEAR_EVENTS};
+    use super::{BUCKETS, Ladder, MOST_NEAR_EVENTS, time};
     use crate::calendar::heap::NO_NUMBER;
-    use crate::calendar::time;
     use loadgo_core::random::{RandomStream, StreamPurpose};
     use std::collections::BTreeSet;
 

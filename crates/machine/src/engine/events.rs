@@ -133,7 +133,7 @@ impl EventQueue {
         self.schedule(think_ns, EventKind::ThinkEnd, pid);
     }
 
-    /// The processes of users whose think times were far from their ends until the last call, and end soon now.
+    /// The processes of users whose think times have come near their ends since the last call. A machine of few users has none.
     #[inline]
     pub fn take_approaching_think_ends(&mut self) -> impl Iterator<Item = ProcessId> + use<> {
         let approaching = self.calendar.take_approaching();
