@@ -51,6 +51,12 @@ impl Heap {
         self.count - usize::from(self.hole)
     }
 
+    /// Whether there is no number.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Removes and returns all numbers, in no order.
     pub fn drain(&mut self) -> Vec<u128> {
         self.first();

@@ -120,7 +120,7 @@ impl EventQueue {
         if self.cancelled > MOST_CANCELLED_ENTRIES {
             self.cancelled = 0;
             let epochs = &self.epochs;
-            self.calendar.retain(|payload| {
+            self.calendar.retain_soon(|payload| {
                 payload >> ENTITY_BITS != EventKind::SegmentEnd as u32
                     || epochs[(payload & PROCESSOR_MASK) as usize] == payload >> PROCESSOR_BITS
             });
@@ -131,6 +131,14 @@ impl EventQueue {
     #[inline]
     pub fn schedule_think_end(&mut self, pid: ProcessId, think_ns: u64) {
         self.schedule(think_ns, EventKind::ThinkEnd, pid);
+    }
+
+    /// The processes of users whose think times have come near their ends since the last call. A machine of few users has none.
+    #[inline]
+    pub fn take_approaching_think_ends(&mut self) -> impl Iterator<Item = ProcessId> + use<> {
+        let approaching = self.calendar.take_approaching();
+        let is_think_end = |payload: &u32| payload >> ENTITY_BITS == EventKind::ThinkEnd as u32;
+        approaching.filter(is_think_end).map(|payload| payload & ENTITY_MASK)
     }
 
     /// Schedules the next arrival of a user of `class`.
