@@ -16,7 +16,7 @@ from loadgo.fitting.demands import (
 from loadgo.fitting.memory import MemorySize, _fit_curve, _rising_values
 from loadgo.fitting.reading import StoreUse
 from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
-from loadgo.fitting.trial import FittedCheck, trial_interactions
+from loadgo.fitting.trial import FittedCheck, FittedTrial, switch_cost, trial_interactions
 from loadgo.fitting.uncertainty import (
     FitCovariance,
     ResampledValue,
@@ -272,3 +272,23 @@ def test_a_store_that_was_never_busy_serves_in_no_time() -> None:
     fitted = fit_stores([run], rows(io=[0.0]), [units([1])], "")
     assert by_key(fitted) == {"storage.disk.service": Law("fixed", (0.0,), timed=True)}
     assert cast("FittedValues", fit_stores([run], rows(io=[0.0]), [units([1])], "disk")).values == ()
+
+
+def test_the_cost_of_a_switch_is_the_supervisors_time_without_lines_and_page_faults_over_the_switches() -> None:
+    """Switches of 100 in the trial run: after a line of 50 and faults of 40, two and four of them are left.
+
+    On average there are three, and the time of switches was 360 for each interaction: 120 for one.
+    """
+    trial = FittedTrial(
+        reading(
+            rows=rows(
+                command=["edit", "ls"] * 8,
+                system=[50.0 + 3 * 40 + 2 * 100, 50.0 + 1 * 40 + 4 * 100] * 8,
+                faults=[3.0, 1.0] * 8,
+            ),
+            supervisor={"major": (32.0, 32 * 40.0)},
+        )
+    )
+    cost = switch_cost(trial, 100.0, 50.0, 360.0)
+    assert by_key(switch_value(cost.each_ns)) == {"supervisor.getwork": Law("fixed", (120.0,), timed=True)}
+    assert cost.by_command == pytest.approx({"edit": 2.0, "ls": 4.0})

@@ -57,3 +57,15 @@ def test_a_dependence_that_is_left_out_is_in_the_assumption_with_its_ends() -> N
         "a command's processor time is independent of the load: under full load it would differ by −4 % to +4 % "
         "(95 %), which is left out",
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_kept"), [(0.97, 1.03, False), (0.97, 1.3, True), (0.7, 1.03, True), (1.01, 1.03, True)]
+)
+def test_a_machine_file_leaves_out_a_dependence_only_if_it_may_be_none_and_is_surely_less_than_5_percent(
+    low: float, high: float, is_kept: bool
+) -> None:
+    law = LoadLaw(np.array([0.1, 0.6]), LoadFactor(ResampledValue(1.02, ()), low, high), {}, 0.0, ())
+    assert [value.key for value in law.values] == (["processors.cpu_when_busy"] if is_kept else [])
+    (words,) = law.assumed
+    assert ("changes in proportion to the load" in words) == is_kept

@@ -199,3 +199,13 @@ def test_each_trial_that_is_left_out_is_in_one_note() -> None:
     assert "1 trial without a steady state, repeated with twice the length." in notes
     assert notes.count(LATE) == 1
     assert f"a trial with 6 users, which is not valid: {LATE}." in notes
+
+
+@pytest.mark.parametrize(("lost", "is_noted"), [((0, 0), False), ((0, 3), True), ((2, 3), True)])
+def test_records_that_one_number_of_users_lost_are_in_a_note(lost: tuple[int, int], is_noted: bool) -> None:
+    trials = tuple(
+        replace(made_trial(users, 400, slow, 1), lost=count)
+        for users, slow, count in zip((8, 9), (0.02, 0.3), lost, strict=True)
+    )
+    notes = capacity_from(SearchResult(trials, (), CapacityFound(8, 8, 8, 0, enough=True))).notes
+    assert ("lost records: figures come from the records that were kept." in notes) == is_noted

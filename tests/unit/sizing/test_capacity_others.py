@@ -25,7 +25,7 @@ from loadgo.sizing.search.results import Neighbours, QuietCapacity
 from loadgo.sizing.search.trials import CapacityTrial, TrialQuestions, trial_from
 from loadgo.sizing.targets import parse_targets
 from support.capacity_results import capacity_of, rows_by_name, table_titled
-from support.known_capacity import MEAN, SERVERS, exact, exact_response_s, exacts
+from support.known_capacity import MEAN, SERVERS, exact, exact_response_s, exacts, point
 from support.made_trials import made_trial, slow_share
 from support.synthetic import S, Work, closed_loop
 
@@ -131,6 +131,33 @@ def test_with_a_limit_models_name_the_waits_for_processors_that_other_work_fills
     assert found is not None
     assert [demand.resource for demand in found.demands] == ["limit cpus=0.5"]
     assert any("Processors had no idle time" in note and "leave out the waits for them" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("middle", "counts"), [(1.0, (1000, 1000, 2000)), (2.0, (1000, 2000, 2000)), (1.5, (300, 5, 300))]
+)
+def test_a_full_resource_is_other_works_if_the_most_throughput_is_more_than_the_least(
+    middle: float, counts: tuple[int, int, int]
+) -> None:
+    """One interaction a second with 5 users, and two with 25, whatever 15 users had, and how few of them were seen."""
+    points = [
+        replace(point(users, throughput, 1.0, {"processors": 0.99}), interactions=count)
+        for users, throughput, count in zip(USERS, (1.0, middle, 2.0), counts, strict=True)
+    ]
+    (note,) = [note for note in models(*points).notes if "no idle time" in note]
+    assert note.startswith("Processors had no idle time with any number of users, although the throughput grew")
+
+
+def test_a_resource_that_one_number_of_users_did_not_meter_is_not_called_full_with_any() -> None:
+    points = exacts(*USERS)
+    disk_shares = ({}, {"disk": 0.99}, {"disk": 0.99})
+    known = [
+        replace(measured, utilisation={"processors": measured.utilisation["processors"], **share})
+        for measured, share in zip(points, disk_shares, strict=True)
+    ]
+    assert not any("no idle time with any number" in note for note in models(*known).notes)
+    everywhere = [replace(one, utilisation={**one.utilisation, "disk": 0.99}) for one in points]
+    assert any(note.startswith("Disk had no idle time with any number") for note in models(*everywhere).notes)
 
 
 def test_a_limit_as_large_as_the_host_is_no_resource() -> None:

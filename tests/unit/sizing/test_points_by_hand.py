@@ -1,21 +1,25 @@
 """The figures of a number of users, by hand: sums and means of its trials, and what a model says of one."""
 
+import json
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from loadgo.measures.tariff import load_tariff
 from loadgo.sizing.models.demands import Demand
 from loadgo.sizing.models.extrapolation import follow_law
 from loadgo.sizing.report.answer import answer_of
 from loadgo.sizing.resources import ProcessorShares
 from loadgo.sizing.search.outcomes import CapacityFound, SearchGoal, Undecided
 from loadgo.sizing.search.points import point_of, points_of
-from loadgo.sizing.search.trials import BatchSums
+from loadgo.sizing.search.trials import BatchSums, TrialQuestions, trial_from
 from loadgo.sizing.targets import parse_targets
 from loadgo.stats.interval import Interval
+from support.capacity_results import capacity_of
 from support.made_trials import made_trial
+from support.synthetic import S, interaction, run_of
 
 TARGETS = parse_targets("p90 < 1s")
 GOAL = SearchGoal(TARGETS, 32, None, 200_000, 8, live=True)
@@ -101,3 +105,28 @@ def test_an_answer_below_one_user_has_the_end_of_its_interval(high: int, words: 
     answer = answer_of(CapacityFound(0, 0, high, 0, enough=False), points, GOAL)
     assert answer.in_words.startswith(words)
     assert answer.interval == (0, high)
+
+
+@pytest.mark.parametrize(
+    ("slow_share", "sentence"),
+    [(0.0, " The most that meet p90 < 1s in their own trials are 10 users."), (0.3, "")],
+)
+def test_an_answer_names_users_whose_own_trials_meet_the_target_only_if_there_are_any(
+    slow_share: float, sentence: str
+) -> None:
+    """The line reaches the limit at 20 users, whose own trials miss it, as those of 10 users may."""
+    points = points_of([made_trial(10, 400, slow_share, 1), made_trial(20, 400, 0.3, 2)], GOAL)
+    answer = answer_of(CapacityFound(20, 8, 25, 0, enough=True), points, GOAL)
+    assert f"8 to 25 users, with 95 % confidence.{sentence} The line through all trials reaches" in answer.in_words
+
+
+def test_the_think_time_of_a_point_is_the_mean_time_from_a_prompt_to_the_next_line() -> None:
+    """Users think for 4 s and 6 s in turns, type for 2 s, and their lines are sent 0.5 s late."""
+    late_ns = S // 2
+    rows = [
+        interaction(1, sent_s, 1.0, think_ns=think_s * S, typing_ns=2 * S + late_ns, planned_ns=sent_s * S - late_ns)
+        for sent_s, think_s in ((10, 4), (20, 6), (30, 4), (40, 6))
+    ]
+    questions = TrialQuestions(1, "seed 1", TARGETS, {"processors": 1}, load_tariff())
+    point = point_of([trial_from(run_of(rows), questions)], TARGETS)
+    assert [known["think_s"] for known in json.loads(capacity_of([point]).report("json"))["points"]] == [7.5]
