@@ -190,7 +190,7 @@ int on_switch(u64 *context)
 		if (exact)
 			fault_leaves(cpu, before, now);
 		leave(context, cpu, before, state, now);
-		cpu->preemptions += preempted != 0;
+		cpu->preemptions += !state; /* the kernel counts these as involuntary switches, whether in a kernel that pre-empts or not */
 	}
 	if (after->pid) {
 		cpu->switches++;
