@@ -18,7 +18,7 @@ from loadgo.fitting.dependence import dependence_words
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.load_law import LoadedWork, RunLoads, fit_load_law, mean_without_load
 from loadgo.fitting.request_counts import RequestWait, request_law
-from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread
+from loadgo.fitting.uncertainty import Grouping, ResampledValue, resampled_ratio, resampled_spread, widened
 from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.figures import as_code, counted, in_words
 from loadgo.notation.keys import dotted
@@ -27,6 +27,8 @@ from loadgo.stats.resample import Floats
 
 _FEWEST_LAW_INTERACTIONS = 5
 """With fewer interactions, a command's mean is as uncertain as that of as many draws from an exponential law."""
+_FEW_INTERACTIONS = 30
+"""Fewer interactions may lie in so few units that resamples hide how they vary. Then they count as independent, too."""
 MODELLED_WAIT_SHARE = 0.005
 """A wait of less than this share of the response times is not modelled."""
 _PARALLEL_RATIO = 1.05
@@ -79,12 +81,19 @@ def fit_law_value(
         return FittedValue(key, choice.law, source, deviation=count**-0.5)
     if choice.law.mean <= 0.0:
         return FittedValue(key, choice.law, source)
+    values_of_it = values[selected > 0]
+    mean: ResampledValue | None = resampled_ratio(groupings, values * selected, selected)
+    alone = float(values_of_it.std()) / choice.law.mean * count**-0.5
+    if count < _FEW_INTERACTIONS and mean is not None:
+        mean = widened(mean, alone)
+    if mean is None:
+        return FittedValue(key, choice.law, source, deviation=alone)
     has_own_spread = choice.law.name in ("lognormal", "empirical") and count >= FEWEST_LAW_VALUES
     return FittedValue(
         key=key,
         law=choice.law,
         source=source,
-        mean=resampled_ratio(groupings, values * selected, selected),
+        mean=mean,
         spread=resampled_spread(groupings, values, selected) if has_own_spread else None,
     )
 
@@ -152,6 +161,7 @@ def fit_unmetered_wait(
     median is taken.
     """
     wait_ns = _unmetered_wait(rows, interrupt_ns)
+    each_ns = wait_ns.copy()
     if busy:
         for name in command_names(rows):
             selected = rows["command"].to_numpy() == name
@@ -168,7 +178,8 @@ def fit_unmetered_wait(
         if selected.any():
             source = "unmetered part of the response"
             key, is_selected = dotted("storage", store, "service"), selected.astype(np.float64)
-            fitted.append(fit_law_value(key, wait_ns, is_selected, groupings, source))
+            value = fit_law_value(key, wait_ns, is_selected, groupings, source)
+            fitted.append(_value_of_median(value, each_ns[selected] - wait_ns[selected]) if busy else value)
             tables += [(dotted("storage", store, "kind"), "server"), _unlimited_servers(store)]
     for name in command_names(rows):
         store = stores[name][0] if name in own_wait_names else "terminal"
@@ -177,6 +188,19 @@ def fit_unmetered_wait(
     assumed += "; the median of each command is used, since the host was busy" if busy else ""
     dependent = dependence_words(rows, wait_ns, "the unmetered part of a response")
     return FittedValues(tuple(fitted), (assumed, *dependent, *_parallel_remarks(rows)), tuple(tables))
+
+
+def _value_of_median(value: FittedValue, residuals: Floats) -> FittedValue:
+    """A wait that is the median of each command, as uncertain as a median of values that vary by `residuals`."""
+    if value.law.mean <= 0.0:
+        return value
+    # The median of n normal values has the deviation 1.2533 σ/√n; the middle half of them is 1.349 σ wide.
+    sigma = float(np.subtract(*np.quantile(residuals, (0.75, 0.25)))) / 1.349
+    deviation = 1.2533 * sigma * len(residuals) ** -0.5 / value.law.mean
+    source = (
+        f"median of the unmetered part of the response, in {counted(len(residuals), 'interaction')}: the host was busy"
+    )
+    return replace(value, source=source, mean=None, spread=None, deviation=deviation)
 
 
 def _parallel_remarks(rows: pl.DataFrame) -> list[str]:

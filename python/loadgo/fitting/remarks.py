@@ -17,7 +17,7 @@ from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.measures.run_warnings import warnings_of_runs
-from loadgo.notation.figures import as_code, in_words, people
+from loadgo.notation.figures import as_code, in_words, people, share
 from loadgo.notation.laws import number, written
 from loadgo.notation.measures import percent
 
@@ -159,7 +159,9 @@ def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
     change = many_cpu / few_cpu - 1 if few_cpu else 0.0
     if abs(change) <= max(_CPU_GROWTH_SHARE, _MISS_STANDARD_ERRORS * error):
         return []
+    more, (few_speed, many_speed) = ("more", ("slow", "fast")) if change > 0 else ("less", ("fast", "slow"))
     return [
-        f"the commands take {100 * change:+.0f} % processor time with {people(many.users)} against {few.users}: "
-        "the machine has the mean of all runs, and is too fast for more users or too slow for fewer"
+        f"the commands take {share(abs(change))} {more} processor time with {people(many.users)} than with "
+        f"{few.users}: the machine has the mean of all runs, and is too {many_speed} for more users and too "
+        f"{few_speed} for fewer"
     ]

@@ -17,6 +17,8 @@ from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, drawn, grouped
 from loadgo.stats.student import student_reach
 
 FIT_REPLICATES = 1000
+_ROUNDING = 1e-9
+"""Resamples that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,20 @@ def resampled_ratio(groupings: Sequence[Grouping], numerator: Floats, denominato
         with np.errstate(invalid="ignore", divide="ignore"):
             draws.append(above / below)
     return ResampledValue(float(numerator.sum() / denominator.sum()), tuple(draws))
+
+
+def widened(value: ResampledValue, deviation: float) -> ResampledValue | None:
+    """The value with resamples whose logarithms deviate by at least `deviation`; None if all are equal."""
+    widest = max((float(logs.std()) for logs in value.logs if len(logs)), default=0.0)
+    if widest >= deviation:
+        return value
+    if widest < _ROUNDING:
+        return None
+    draws = [
+        np.concatenate([draw[:1], value.value * np.exp(deviation / widest * (logs - np.log(value.value)))])
+        for draw, logs in zip(value.draws, value.logs, strict=True)
+    ]
+    return ResampledValue(value.value, tuple(draws))
 
 
 def resampled_spread(groupings: Sequence[Grouping], values: Floats, selected: Floats) -> ResampledValue:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from loadgo.measures.audit import driver_audit, group_losses
+from loadgo.measures.audit import CUT_OFF_LOSSES, driver_audit, group_losses
 from loadgo.measures.littles_law import little_closed, little_open
 from loadgo.measures.total_time import TICK_NS, TotalTime, total_time_of
 from loadgo.measures.usage import audit_usage
@@ -125,9 +125,16 @@ def _check_interaction_cpu(tables: Tables, stretch: Stretch, total: TotalTime | 
     name = SHARE_CHECK
     sampled = int(tables.conditions.get("usage", {}).get("every", 1))
     charged_ns = float(rows.select(CPU_NS.cast(pl.Float64).sum()).item() or 0.0)
-    around = None if total is None else total_time_of(tables, _touched_stretch(tables, stretch, rows))
+    touched = _touched_stretch(tables, stretch, rows)
+    around = None if total is None else total_time_of(tables, touched)
     if around is None or not charged_ns or sampled > 1:
         return RunCheck(name, "cannot be told", "the time of the processors, or of every interaction, is not known")
+    first, last = _first_and_last_ns(rows)
+    if around.span_ns < (1 - METER_TOLERANCE) * (last - first):
+        # As in a run that was cut off, or whose meters were lost.
+        return RunCheck(
+            name, "cannot be told", "the meters do not cover the time from the first line to the last answer"
+        )
     slack = METER_TOLERANCE * around.total_ns + 2 * TICK_NS * len(around.processors)
     text = (
         f"{duration(charged_ns)} of {duration(around.account.busy_ns)} busy, metered over the "
@@ -139,16 +146,21 @@ def _check_interaction_cpu(tables: Tables, stretch: Stretch, total: TotalTime | 
 
 def _touched_stretch(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> Stretch:
     """The stretch extended to the spans of `time` that these interactions touch, from first sent to last ready."""
-    sent, ready = rows.select(
-        sent=pl.col("sent_ns").cast(pl.Int64).min(), ready=pl.col("ready_ns").cast(pl.Int64).max()
-    ).row(0)
+    first, last = _first_and_last_ns(rows)
     begins = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
-    last = max(sent or 0, ready or 0)
-    touched = tables.time.filter((pl.col("at_ns").cast(pl.Int64) > (sent or 0)) & (begins < last))
+    touched = tables.time.filter((pl.col("at_ns").cast(pl.Int64) > first) & (begins < last))
     if touched.is_empty():
         return stretch
     start, end = touched.select(start=begins.min(), end=pl.col("at_ns").cast(pl.Int64).max()).row(0)
     return replace(stretch, start_ns=start, end_ns=end)
+
+
+def _first_and_last_ns(rows: pl.DataFrame) -> tuple[int, int]:
+    """When the first line was sent, and when the last answer came."""
+    sent, ready = rows.select(
+        sent=pl.col("sent_ns").cast(pl.Int64).min(), ready=pl.col("ready_ns").cast(pl.Int64).max()
+    ).row(0)
+    return sent or 0, max(sent or 0, ready or 0)
 
 
 def _check_littles_law(tables: Tables, stretch: Stretch, rows: pl.DataFrame) -> RunCheck:
@@ -198,6 +210,8 @@ def _processors_of_one(tables: Tables) -> int:
 
 def _check_losses(tables: Tables) -> RunCheck:
     lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions))
+    if not lost and not tables.conditions.get("finished", False) and tables.outcome != "running":
+        return RunCheck(LOSSES_CHECK, "cannot be told", CUT_OFF_LOSSES.rstrip("."))
     return RunCheck(
         LOSSES_CHECK, "broken" if lost else "holds", f"{counted(lost, 'record')} {'was' if lost == 1 else 'were'} lost"
     )

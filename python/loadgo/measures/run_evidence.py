@@ -106,7 +106,8 @@ def _law(facts: Sequence[RunFacts]) -> str:
 
 
 def _lost(facts: Sequence[RunFacts]) -> str:
-    return "" if any(run.losses for run in facts) else "no record lost"
+    is_known = all(run.finished or run.outcome == "running" for run in facts)
+    return "no record lost" if is_known and not any(run.losses for run in facts) else ""
 
 
 def _quiet(facts: Sequence[RunFacts]) -> str:

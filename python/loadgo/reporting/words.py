@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loadgo.hosts.address import SSH_SCHEME
-from loadgo.measures.audit import by_network
+from loadgo.measures.audit import CUT_OFF_LOSSES, by_network
 from loadgo.measures.other_work import BUSY_SHARE, busy_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings, run_warnings
 from loadgo.measures.summary import Summary
@@ -132,6 +132,8 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
 def _lost(summary: Summary) -> list[tuple[str, str]]:
     """The losses of the records, in at least one line."""
     losses = [f"{_counted(loss.count, loss.what)} lost: {loss.reason}" for loss in summary.losses]
+    if not summary.run.finished and summary.run.outcome != "running":
+        losses.append(CUT_OFF_LOSSES)
     return [("Lost", line) for line in losses or ["Nothing."]]
 
 

@@ -12,9 +12,12 @@ from loadgo.comparison.headline import conditions_sentence
 from loadgo.comparison.rows import matched
 from loadgo.comparison.side import Side, side_of_runs
 from loadgo.measures.record_checks import checks_of
+from loadgo.measures.summary import summarize
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import with_missing
 from loadgo.records.tables import Tables, tables
+from loadgo.reporting.document import report_document
+from loadgo.reporting.words import fine_print
 from support.small_machine import laid
 
 SEEDS = range(1, 21)
@@ -230,6 +233,26 @@ def test_a_run_little_longer_than_a_span_is_held_against_all_spans_that_its_inte
     assert "interactions took no more than the busy time around them" in {
         check.name for check in spoilt if check.verdict == "broken"
     }
+
+
+def test_interactions_are_not_held_against_meters_that_saw_only_the_first_of_them(room: Path) -> None:
+    """As where a run is killed before the meters have told of their second span."""
+    run = tables(ran(room, 1))
+    stretch = side_of(ran(room, 1), "all").stretches[0]
+    first = run.time.filter(pl.col("at_ns") == pl.col("at_ns").min())
+    told = {check.name: check for check in checks_of(replace(run, time=first), stretch)}
+    assert told["interactions took no more than the busy time around them"].verdict == "cannot be told", told
+
+
+def test_what_a_killed_run_has_lost_is_not_known(room: Path) -> None:
+    run = tables(ran(room, 1))
+    stretch = side_of(ran(room, 1), "all").stretches[0]
+    killed = replace(run, conditions={**run.conditions, "finished": False, "outcome": ""})
+    verdicts = [{check.name: check.verdict for check in checks_of(one, stretch)} for one in (run, killed)]
+    assert [checks["nothing is lost"] for checks in verdicts] == ["holds", "cannot be told"]
+    summary = summarize(killed)
+    assert "what happened in up to a second before the run was cut off" in dict(fine_print(summary))["Lost"]
+    assert "no record lost" not in report_document(summary).trust
 
 
 def test_an_empty_run_and_one_interaction_get_an_answer_in_words(room: Path) -> None:
