@@ -190,17 +190,17 @@ def fit_unmetered_wait(
     return FittedValues(tuple(fitted), (assumed, *dependent, *_parallel_remarks(rows)), tuple(tables))
 
 
-def _value_of_median(value: FittedValue, residuals: Floats) -> FittedValue:
+def _value_of_median(wait: FittedValue, residuals: Floats) -> FittedValue:
     """A wait that is the median of each command, as uncertain as a median of values that vary by `residuals`."""
-    if value.law.mean <= 0.0:
-        return value
+    if wait.law.mean <= 0.0:
+        return wait
     # The median of n normal values has the deviation 1.2533 σ/√n; the middle half of them is 1.349 σ wide.
     sigma = float(np.subtract(*np.quantile(residuals, (0.75, 0.25)))) / 1.349
-    deviation = 1.2533 * sigma * len(residuals) ** -0.5 / value.law.mean
+    deviation = 1.2533 * sigma * len(residuals) ** -0.5 / wait.law.mean
     source = (
         f"median of the unmetered part of the response, in {counted(len(residuals), 'interaction')}: the host was busy"
     )
-    return replace(value, source=source, mean=None, spread=None, deviation=deviation)
+    return replace(wait, source=source, mean=None, spread=None, deviation=deviation)
 
 
 def _parallel_remarks(rows: pl.DataFrame) -> list[str]:

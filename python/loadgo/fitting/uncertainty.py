@@ -17,7 +17,7 @@ from loadgo.stats.resample import FEWEST_UNITS, Floats, Integers, drawn, grouped
 from loadgo.stats.student import student_reach
 
 FIT_REPLICATES = 1000
-_ROUNDING = 1e-9
+_ROUNDING_SHARE = 1e-9
 """Resamples that differ by less are equal."""
 
 
@@ -84,18 +84,18 @@ def resampled_ratio(groupings: Sequence[Grouping], numerator: Floats, denominato
     return ResampledValue(float(numerator.sum() / denominator.sum()), tuple(draws))
 
 
-def widened(value: ResampledValue, deviation: float) -> ResampledValue | None:
+def widened(mean: ResampledValue, deviation: float) -> ResampledValue | None:
     """The value with resamples whose logarithms deviate by at least `deviation`; None if all are equal."""
-    widest = max((float(logs.std()) for logs in value.logs if len(logs)), default=0.0)
+    widest = max((float(logs.std()) for logs in mean.logs if len(logs)), default=0.0)
     if widest >= deviation:
-        return value
-    if widest < _ROUNDING:
+        return mean
+    if widest < _ROUNDING_SHARE:
         return None
     draws = [
-        np.concatenate([draw[:1], value.value * np.exp(deviation / widest * (logs - np.log(value.value)))])
-        for draw, logs in zip(value.draws, value.logs, strict=True)
+        np.concatenate([draw[:1], mean.value * np.exp(deviation / widest * (logs - np.log(mean.value)))])
+        for draw, logs in zip(mean.draws, mean.logs, strict=True)
     ]
-    return ResampledValue(value.value, tuple(draws))
+    return ResampledValue(mean.value, tuple(draws))
 
 
 def resampled_spread(groupings: Sequence[Grouping], values: Floats, selected: Floats) -> ResampledValue:

@@ -13,7 +13,7 @@ WAITS_NS = np.array([46.9, 50.8, 50.9, 52.7, 55.1, 58.8, 70.8]) * MS
 
 
 def test_seven_interactions_have_at_least_the_interval_of_seven_draws() -> None:
-    """Their means by stretch are nearly equal, so stretches alone would show hardly any doubt."""
+    """Stretches alone would show hardly any doubt, since their means are nearly equal."""
     values = np.array([3.0, 3.6, 3.3, 3.3, 3.01, 3.6, 3.3]) * MS
     stretches = np.array([0, 0, 1, 2, 3, 3, 4])
     grouping = Grouping(12, stretches, drawn(12, replicates=1000))
