@@ -83,13 +83,13 @@ def _is_weekend(hours: ClockHours) -> NDArray[np.bool_]:
 
 
 def _kind(hours: ClockHours, kind: KindOfDays, chosen: NDArray[np.bool_]) -> DayKind:
-    sessions, days = int(hours.begun[chosen].sum()), span_of_hours(hours, chosen) / _DAY_S
+    by_hour = hours_of_day(hours, chosen)
     return DayKind(
         kind=kind,
-        observed_days=days,
-        sessions=sessions,
-        sessions_per_day=sessions / days if days else 0.0,
-        hours=hours_of_day(hours, chosen),
+        observed_days=span_of_hours(hours, chosen) / _DAY_S,
+        sessions=int(hours.begun[chosen].sum()),
+        sessions_per_day=sum(hour.begun_per_hour for hour in by_hour),
+        hours=by_hour,
     )
 
 

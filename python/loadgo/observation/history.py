@@ -7,6 +7,7 @@ beginning of the next. With a length the rest is the think time; without, it is 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,8 @@ from loadgo.observation.source_files import SourceFile
 
 ABSENCE_S = 300
 """A longer pause is an absence, as in `loadgo record`: it is no think time, and ends a sitting."""
+_CLOCK_DIFFERENCE_S = 86400
+"""A clock elsewhere may be ahead by so much. A later time is yet to come, so it is none."""
 _MOST_LINE_BYTES = 65536
 _BASH_TIME = re.compile(rb"#(\d{5,12})\s*\Z")
 _ZSH_LINE = re.compile(rb": (\d{5,12}):(\d{1,9});")
@@ -41,6 +44,8 @@ class HistoryRead:
     lines: tuple[HistoryLine, ...]
     untimed: int
     """Number of lines without a time: older ones, or further parts of a line."""
+    yet_to_come: int
+    """Number of lines whose time is yet to come."""
     growth_bytes: int
 
 
@@ -76,9 +81,12 @@ def read_history(source: SourceFile) -> HistoryRead:
             time_s = None
         elif line.strip():
             untimed += 1
-    if len(lines) < 2:
-        raise Refused(f"{source.name}: {len(lines)} of its lines have a time, and a pause needs two")
-    return HistoryRead(_with_known_lengths(lines), untimed, source.growth_bytes())
+    latest_s = time.time() + _CLOCK_DIFFERENCE_S
+    past = [line for line in lines if line.began_s <= latest_s]
+    if len(past) < 2:
+        left_out = ", without those that are yet to come" if len(past) < len(lines) else ""
+        raise Refused(f"{source.name}: {len(past)} of its lines have a time{left_out}, and a pause needs two")
+    return HistoryRead(_with_known_lengths(past), untimed, len(lines) - len(past), source.growth_bytes())
 
 
 def pauses(lines: tuple[HistoryLine, ...]) -> Pauses:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -111,7 +113,7 @@ def observe(
     return written_observation(made, path, kept, force)
 
 
-def _check(sources: Sequence[object], length_s: float | None, names: str, days: str) -> None:
+def _check(sources: Sequence[str | PathLike[str]], length_s: float | None, names: str, days: str) -> None:
     if not sources and length_s is None:
         raise BadArgument(
             "neither records nor a time are given: name a file of process accounting or a history by `sources`, or "
@@ -121,6 +123,9 @@ def _check(sources: Sequence[object], length_s: float | None, names: str, days: 
         raise BadArgument("`duration` observes this host, and `sources` are records: give one of them").about(
             "duration", "sources"
         )
+    named_twice = [str(name) for name, count in Counter(map(os.path.realpath, sources)).items() if count > 1]
+    if named_twice:
+        raise BadArgument(f"{named_twice[0]} is given twice: its commands would count twice").about("sources")
     if length_s is not None and length_s <= 0:
         raise BadArgument(f"`duration={length_s:g}` is no time to observe").about("duration")
     if days not in get_args(Days):

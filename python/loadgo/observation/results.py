@@ -199,6 +199,7 @@ class DayKind:
     sessions: int
     """Number of sessions that began on them."""
     sessions_per_day: float
+    """The sum of the hours' rates."""
     hours: tuple[HourOfDay, ...]
 
 

@@ -51,6 +51,30 @@ def test_absences_and_clocks_that_go_back_are_no_think_times() -> None:
     assert [len(part) for part in sittings(lines)] == [2, 2, 1]
 
 
+def test_a_history_whose_newest_line_stands_first_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_text("".join(f"#{EPOCH_S - 10 * at}\nls\n" for at in range(20)), encoding="utf-8")
+    with pytest.raises(Refused, match="time goes back at 19 of 19 lines: give the lines in the order"):
+        loadgo.observe(path)
+
+
+def test_a_line_whose_time_is_yet_to_come_is_left_out_and_counted(tmp_path: Path) -> None:
+    path = written_history(tmp_path / "history", 5)
+    before = loadgo.observe(path)
+    path.write_text(path.read_text() + "#17936102155\nls\n", encoding="utf-8")
+    observation = loadgo.observe(path)
+    assert observation.span_s == before.span_s
+    assert observation.sources[0].left_out == 1
+    assert "1 line with a time that is yet to come" in " ".join(observation.report().split())
+
+
+def test_records_that_are_given_twice_are_refused(tmp_path: Path) -> None:
+    path = written_history(tmp_path / "history", 5)
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(BadArgument, match="history is given twice: its commands would count twice"):
+        loadgo.observe(path, tmp_path / "link")
+
+
 def test_lines_without_a_time_are_counted(tmp_path: Path) -> None:
     path = written_history(tmp_path / "history", 5)
     path.write_text("old line\n" * 3 + path.read_text(), encoding="utf-8")

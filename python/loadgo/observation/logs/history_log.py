@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from loadgo.errors import Refused
+from loadgo.notation.figures import number
 from loadgo.observation.history import HistoryRead, pauses, read_history, sittings
 from loadgo.observation.logs.log_read import (
     LoggedCommand,
@@ -15,11 +17,20 @@ from loadgo.observation.logs.log_read import (
 from loadgo.observation.source_files import SourceFile
 
 _SECOND_NS = 1_000_000_000
+_FEWEST_STEPS = 5
+"""Time may go back anywhere among fewer lines."""
 
 
 def read_history_log(source: SourceFile) -> LogRead:
-    """Reads a history. Raises `Refused` if fewer than two of its lines have a time."""
-    return _as_log(read_history(source))
+    """Reads a history. Raises `Refused` if fewer than two lines have a time, or time goes back at most of them."""
+    history = read_history(source)
+    steps, backwards = len(history.lines) - 1, pauses(history.lines).backwards
+    if steps >= _FEWEST_STEPS and backwards > steps / 2:
+        raise Refused(
+            f"{source.name}: time goes back at {number(backwards)} of {number(steps)} lines: give the lines in the "
+            "order in which they were typed, the oldest first"
+        )
+    return _as_log(history)
 
 
 def _as_log(history: HistoryRead) -> LogRead:
@@ -42,10 +53,11 @@ def _as_log(history: HistoryRead) -> LogRead:
         ),
         typing=MeasuredTyping(),
         records=len(history.lines),
-        left_out=history.untimed,
+        left_out=history.untimed + history.yet_to_come,
         has_people=False,
         notes=(
             *counted_note(history.untimed, "line", "lines", "without a time, or further lines of a command"),
+            *counted_note(history.yet_to_come, "line", "lines", "with a time that is yet to come"),
             *counted_note(
                 between.backwards, "place", "places", "where time goes back (a clock was set, or a session began)"
             ),
