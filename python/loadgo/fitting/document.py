@@ -77,8 +77,9 @@ def _further_notes(fit: Fit) -> tuple[tuple[str, str], ...]:
 
 
 def _warnings(fit: Fit) -> tuple[str, ...]:
-    """The warnings, which begin in lower case for lines of the standard error, as sentences."""
-    return tuple(f"{capitalized(text)}." for text in fit.warnings)
+    """The warnings, in lower case for lines of the standard error, as sentences. A run's name stays as it is."""
+    names = fit.fitted.runs
+    return tuple(f"{text if text.partition(':')[0] in names else capitalized(text)}." for text in fit.warnings)
 
 
 def _trust(fit: Fit) -> str:

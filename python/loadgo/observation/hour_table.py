@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from loadgo.documents.table import Column, Table
 from loadgo.notation.figures import NOT_MEASURED, digits
 from loadgo.observation.days_of_week import DAY_WORDS
@@ -22,7 +24,9 @@ def hour_table(observation: Observation) -> Table:
         Column("hours seen", tuple(digits(row.observed_hours) for row in hours), spare=2),
     )
     which = "all days" if observation.days == "all" else DAY_WORDS[observation.days]
-    return Table("Sessions by hour", columns, foot=f"Means of {which}, in this host's time zone.", absent=_ABSENT)
+    zone = " and ".join(dict.fromkeys(time.tzname))
+    foot = f"Means of {which}, in this host's time zone ({zone})."
+    return Table("Sessions by hour", columns, foot=foot, absent=_ABSENT)
 
 
 def _name(kind: DayKind) -> str:
