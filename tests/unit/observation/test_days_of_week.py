@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import loadgo
@@ -27,18 +25,7 @@ DAY_S, HOUR_S = 86400, 3600
 WEEKS = 3
 SATURDAY = 5
 
-
-@pytest.fixture(autouse=True)
-def greenwich() -> Iterator[None]:
-    """Sets the time zone within a test."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    yield
-    os.environ.pop("TZ")
-    if before is not None:
-        os.environ["TZ"] = before
-    time.tzset()
+pytestmark = pytest.mark.usefixtures("greenwich")
 
 
 def drawn_starts(seed: int, on_workdays: int, on_weekends: int, weeks: int = WEEKS) -> list[int]:

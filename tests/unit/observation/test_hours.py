@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 import time
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import loadgo
@@ -22,18 +20,7 @@ MIDNIGHT_S = 1_759_968_000
 """A midnight of Greenwich."""
 HOUR_S = 3600
 
-
-@pytest.fixture(autouse=True)
-def greenwich() -> Iterator[None]:
-    """Sets the time zone within a test."""
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = "UTC"
-    time.tzset()
-    yield
-    os.environ.pop("TZ")
-    if before is not None:
-        os.environ["TZ"] = before
-    time.tzset()
+pytestmark = pytest.mark.usefixtures("greenwich")
 
 
 def session(began_s: int, length_s: int) -> ObservedSession:
