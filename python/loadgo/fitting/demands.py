@@ -18,7 +18,7 @@ from loadgo.fitting.dependence import dependence_words
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.load_law import LoadedWork, RunLoads, fit_load_law, mean_without_load
 from loadgo.fitting.request_counts import RequestWait, request_law
-from loadgo.fitting.uncertainty import Grouping, ResampledValue, resampled_ratio, resampled_spread, widened
+from loadgo.fitting.uncertainty import Grouping, resampled_ratio, resampled_spread, widened
 from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.figures import as_code, counted, in_words
 from loadgo.notation.keys import dotted
@@ -81,13 +81,12 @@ def fit_law_value(
         return FittedValue(key, choice.law, source, deviation=count**-0.5)
     if choice.law.mean <= 0.0:
         return FittedValue(key, choice.law, source)
-    values_of_it = values[selected > 0]
-    mean: ResampledValue | None = resampled_ratio(groupings, values * selected, selected)
-    alone = float(values_of_it.std()) / choice.law.mean * count**-0.5
-    if count < _FEW_INTERACTIONS and mean is not None:
-        mean = widened(mean, alone)
+    independent = (
+        float(values[selected > 0].std()) / choice.law.mean * count**-0.5 if count < _FEW_INTERACTIONS else 0.0
+    )
+    mean = widened(resampled_ratio(groupings, values * selected, selected), independent)
     if mean is None:
-        return FittedValue(key, choice.law, source, deviation=alone)
+        return FittedValue(key, choice.law, source, deviation=independent)
     has_own_spread = choice.law.name in ("lognormal", "empirical") and count >= FEWEST_LAW_VALUES
     return FittedValue(
         key=key,
@@ -110,13 +109,14 @@ def _value_without_load(key: str, work: LoadedWork, groupings: Sequence[Grouping
 def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, wait_ns: float) -> FittedValues:
     """Requests of each command to the only store: its metered I/O wait divided by the mean wait of a request."""
     names, waits = rows["command"].to_numpy(), rows["io"].fill_null(0.0).to_numpy()
+    exponential_wait = RequestWait(mean_ns=wait_ns, deviation_ns=wait_ns)
     fitted = []
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
         if (waits * is_command).sum() <= 0.0:
             continue
         mean = resampled_ratio(groupings, waits * is_command / wait_ns, is_command)
-        law = request_law(waits[is_command > 0], mean.value, RequestWait(wait_ns, wait_ns))  # exponential
+        law = request_law(waits[is_command > 0], mean.value, exponential_wait)
         source = f"I/O wait metered, {wait_ns / 1e6:.3g} ms a request"
         fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
     return FittedValues(tuple(fitted), dependence_words(rows, waits, "disk waits"))
@@ -130,14 +130,14 @@ def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedV
     has_waited = (waits > 0).astype(np.float64)
     service = fit_law_value(dotted("storage", "disk", "service"), waits, has_waited, groupings, "waits metered")
     names = rows["command"].to_numpy()
-    one = RequestWait(service.law.mean, service.law.mean * service.law.spread)
+    wait = RequestWait(mean_ns=service.law.mean, deviation_ns=service.law.mean * service.law.spread)
     fitted = [service]
     for name in command_names(rows):
         is_command = (names == name).astype(np.float64)
         if (waits * is_command).sum() > 0.0:
             mean = resampled_ratio(groupings, waits * is_command / service.law.mean, is_command)
             source = "waits metered, over their mean length"
-            law = request_law(waits[is_command > 0], mean.value, one)
+            law = request_law(waits[is_command > 0], mean.value, wait)
             fitted.append(FittedValue(dotted("commands", name, "requests", "disk"), law, source, mean=mean))
     assumed = "requests to the disk do not queue: their waits are independent of the number of users"
     return FittedValues(
@@ -161,7 +161,7 @@ def fit_unmetered_wait(
     median is taken.
     """
     wait_ns = _unmetered_wait(rows, interrupt_ns)
-    each_ns = wait_ns.copy()
+    measured_ns = wait_ns.copy()
     if busy:
         for name in command_names(rows):
             selected = rows["command"].to_numpy() == name
@@ -179,7 +179,7 @@ def fit_unmetered_wait(
             source = "unmetered part of the response"
             key, is_selected = dotted("storage", store, "service"), selected.astype(np.float64)
             value = fit_law_value(key, wait_ns, is_selected, groupings, source)
-            fitted.append(_value_of_median(value, each_ns[selected] - wait_ns[selected]) if busy else value)
+            fitted.append(_value_of_median(value, measured_ns[selected] - wait_ns[selected]) if busy else value)
             tables += [(dotted("storage", store, "kind"), "server"), _unlimited_servers(store)]
     for name in command_names(rows):
         store = stores[name][0] if name in own_wait_names else "terminal"

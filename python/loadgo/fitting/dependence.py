@@ -13,6 +13,7 @@ from loadgo.stats.resample import Floats
 
 _FEWEST_INTERACTIONS = 30
 _SURE_SHARE = 0.01
+"""A dependence is told if chance alone shows as much in fewer cases than this share."""
 _SMALL_VARIANCE_SHARE = 0.1
 """A smaller change of the variance of processor time and wait together is not told."""
 

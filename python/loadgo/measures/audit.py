@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 MOST_P99_LATENESS_NS = 1e6
 LATENESS_SHARE_OF_TARGET = 0.05
 MOST_DRIVER_SHARE = 0.05
-CUT_OFF_LOSSES = "It is not known: what happened in up to a second before the run was cut off was not written."
+CUT_OFF_LOSSES = "What was lost is not known: the last second before the run was cut off may not have been written."
+"""The sentence on the losses of a run that was killed."""
 
 _REMOTE = ("ssh", "slogin", "mosh", "telnet", "rlogin", "tn3270", "x3270")
 

@@ -210,7 +210,7 @@ def _processors_of_one(tables: Tables) -> int:
 
 def _check_losses(tables: Tables) -> RunCheck:
     lost = sum(loss.count for loss in group_losses(tables.lost, tables.conditions))
-    if not lost and not tables.conditions.get("finished", False) and tables.outcome != "running":
+    if not lost and tables.outcome == "killed":
         return RunCheck(LOSSES_CHECK, "cannot be told", CUT_OFF_LOSSES.rstrip("."))
     return RunCheck(
         LOSSES_CHECK, "broken" if lost else "holds", f"{counted(lost, 'record')} {'was' if lost == 1 else 'were'} lost"

@@ -106,8 +106,8 @@ def _law(facts: Sequence[RunFacts]) -> str:
 
 
 def _lost(facts: Sequence[RunFacts]) -> str:
-    is_known = all(run.finished or run.outcome == "running" for run in facts)
-    return "no record lost" if is_known and not any(run.losses for run in facts) else ""
+    """The phrase that no record was lost; empty where one was, or where a killed run may have lost its last ones."""
+    return "" if any(run.losses or run.outcome == "killed" for run in facts) else "no record lost"
 
 
 def _quiet(facts: Sequence[RunFacts]) -> str:

@@ -117,9 +117,9 @@ def _own_pauses(sessions: Sequence[ObservedSession]) -> ThinkTimes | None:
 def _undated_note(
     own_pauses: ThinkTimes | None, think: ThinkTimes | None, typing: TypingTimes | None
 ) -> tuple[str, ...]:
-    """A sentence on the times that are those of all days, whatever days are chosen."""
+    """The times that are those of all days, whatever days are chosen."""
     whole = [*(["think times"] if think and not own_pauses else []), *(["times of typing"] if typing else [])]
-    return (f"The days of {in_words(whole)}: they are of all days.",) if whole else ()
+    return (f"The days of {in_words(whole)}: those of all days are taken.",) if whole else ()
 
 
 def _span_s(sessions: Sequence[ObservedSession]) -> float:

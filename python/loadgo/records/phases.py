@@ -139,7 +139,7 @@ def spans_in(frame: pl.DataFrame, stretch: Stretch) -> pl.DataFrame:
 
 
 def lies_in(stretch: Stretch) -> pl.Expr:
-    """Whether a row's span lies in the stretch, but for a twentieth of it."""
+    """Whether a row's span lies in the stretch: all of it but a twentieth."""
     span, end = pl.col("span_ns").cast(pl.Int64), pl.col("at_ns").cast(pl.Int64)
     inside = pl.min_horizontal(end, stretch.end_ns) - pl.max_horizontal(end - span, stretch.start_ns)
     return inside >= span * (1 - _BORDER_SHARE)

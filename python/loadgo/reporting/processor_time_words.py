@@ -34,7 +34,7 @@ PROCESSORS_LABEL = "Processors"
 _COVERAGE_TOLERANCE = 0.02
 """The tables of the meters cover the stretch if their spans are as long as it, within this share."""
 _LONGER_TOLERANCE = 0.06
-"""A little more: a span that lies in the stretch may end a twentieth of it later."""
+"""The same where the spans are longer than the stretch: one that lies in it may end a twentieth of itself later."""
 _FAR_COVERAGE_TOLERANCE = 0.2
 """A short report says what the tables cover if their spans differ by more from the stretch."""
 

@@ -36,9 +36,8 @@ def _evidence_of_metering(summary: Summary) -> Evidence:
             if own_ns is None
             else [f"{exact_share(total_time.share_of(own_ns))} was loadgo's own, its meter programs included"]
         )
-    return Evidence(
-        grounds=(*grounds, *([] if summary.losses else ["no record lost"])), against=_wait_of_command(summary)
-    )
+    is_whole = not summary.losses and summary.run.outcome != "killed"
+    return Evidence(grounds=(*grounds, *(["no record lost"] if is_whole else [])), against=_wait_of_command(summary))
 
 
 def _wait_of_command(summary: Summary) -> tuple[str, ...]:

@@ -132,7 +132,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
 def _lost(summary: Summary) -> list[tuple[str, str]]:
     """The losses of the records, in at least one line."""
     losses = [f"{_counted(loss.count, loss.what)} lost: {loss.reason}" for loss in summary.losses]
-    if not summary.run.finished and summary.run.outcome != "running":
+    if summary.run.outcome == "killed":
         losses.append(CUT_OFF_LOSSES)
     return [("Lost", line) for line in losses or ["Nothing."]]
 

@@ -251,7 +251,7 @@ def test_what_a_killed_run_has_lost_is_not_known(room: Path) -> None:
     verdicts = [{check.name: check.verdict for check in checks_of(one, stretch)} for one in (run, killed)]
     assert [checks["nothing is lost"] for checks in verdicts] == ["holds", "cannot be told"]
     summary = summarize(killed)
-    assert "what happened in up to a second before the run was cut off" in dict(fine_print(summary))["Lost"]
+    assert "the last second before the run was cut off may not have been written" in dict(fine_print(summary))["Lost"]
     assert "no record lost" not in report_document(summary).trust
 
 

@@ -1,4 +1,4 @@
-"""The first tables of a likeness: how many figures of each kind are alike, and which are furthest from the others."""
+"""The first tables of a likeness: how many figures of each kind are alike, and which are furthest from the observed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from loadgo.observation.likeness.results import (
     ComparedMix,
     FiguresOf,
     Likeness,
-    MovedBytes,
     Verdict,
 )
+from loadgo.observation.likeness.stand_in_bytes import MOVED_COLUMNS
 from loadgo.observation.likeness.words import (
     VERDICT_WORDS,
     difference_in_words,
@@ -32,7 +32,6 @@ from loadgo.observation.likeness.words import (
 _MOST_ROWS: dict[FiguresOf, int] = {"script": 4, "host": 2}
 """Most rows of the figures that are furthest from the observed ones."""
 _NAME_CHARS = 34
-_MOVED: tuple[MovedBytes, ...] = ("read by calls", "written by calls", "read from storage", "written to storage")
 _COUNTED: tuple[Verdict, ...] = ("alike", "unclear", "differs", "few")
 
 _Row = ComparedFigure | ComparedMix
@@ -130,7 +129,7 @@ def gap_points(likeness: Likeness) -> Points | None:
 def _moved_in_words(likeness: Likeness) -> str:
     """The bytes that the script is to move, of all observed runs together, against those that were observed."""
     changes = []
-    for moved in _MOVED:
+    for moved in MOVED_COLUMNS:
         rows = [(row.runs, row.observed, row.script) for row in likeness.bytes if row.moved == moved]
         known = [(runs * observed, runs * script) for runs, observed, script in rows if script is not None]
         observed_sum, script_sum = (sum(side) for side in zip(*known, strict=True)) if known else (0.0, 0.0)

@@ -142,10 +142,6 @@ def _correlation_of_runs(known: pl.DataFrame, moved_bytes: Floats) -> float | No
     return _correlation(cpu_ns[is_known][::step], moved_bytes[is_known][::step], _FEWEST_CORRELATED_RUNS)
 
 
-def _correlation_of_jobs(told: CommandJobs, place: int) -> float | None:
-    return _correlation(told.cpu_s, told.moved_bytes[:, place], _FEWEST_CORRELATED_JOBS)
-
-
 def _correlation(cpu: Floats, moved_bytes: Floats, fewest: int) -> float | None:
     """The rank correlation; None with too few values, or where one of both figures is the same in all."""
     if len(cpu) < fewest:
