@@ -24,8 +24,10 @@ from loadgo.notation.laws import Law
 from loadgo.prediction.fitted import correlation_odds, correlation_of_odds
 from loadgo.stats.resample import Floats
 
-_LAW_POINTS = 400
-"""Number of values, each as likely, that stand for a law. It is a multiple of those of an empirical law."""
+_LAW_PARTS = 400
+"""Number of equal parts of a law, each with the mean of its values."""
+_PART_POINTS = 50
+"""Number of values in each part, so that the longest are those of one in 20,000 interactions."""
 _TRIED_CORRELATIONS = np.linspace(-1.0, 1.0, 41)
 
 
@@ -102,13 +104,13 @@ def _drawn_slopes(work: Law, requests: Law) -> Floats:
 
     It has a value for each of the tried correlations, and rises with them.
     """
-    works, numbers = _numbers(work), _numbers(requests)
+    works, numbers = _part_means(work), _part_means(requests)
     works = works - works.mean()
-    scale = float(works.std() * numbers.mean())
+    scale = float(work.spread * work.mean * numbers.mean())
     if work.name == "fixed" or np.ptp(numbers) == 0.0:
         return np.zeros(len(_TRIED_CORRELATIONS))
-    scores = special.ndtri((np.arange(_LAW_POINTS) + 0.5) / _LAW_POINTS)
-    edges = special.ndtri(np.arange(_LAW_POINTS + 1) / _LAW_POINTS)
+    scores = special.ndtri((np.arange(_LAW_PARTS) + 0.5) / _LAW_PARTS)
+    edges = special.ndtri(np.arange(_LAW_PARTS + 1) / _LAW_PARTS)
     slopes = [float((works * numbers[::-1]).mean())]
     for correlation in _TRIED_CORRELATIONS[1:-1]:
         own_deviation = np.sqrt(1.0 - correlation**2)
@@ -118,9 +120,9 @@ def _drawn_slopes(work: Law, requests: Law) -> Floats:
     return np.maximum.accumulate(np.array(slopes)) / scale
 
 
-def _numbers(law: Law) -> Floats:
-    """Numbers in order, each as likely, that stand for a law; a fixed number with a fraction is one of two."""
-    middles = (np.arange(_LAW_POINTS) + 0.5) / _LAW_POINTS
+def _part_means(law: Law) -> Floats:
+    """The means of equal parts of a law, in order; a fixed number with a fraction is one of two."""
+    middles = (np.arange(_LAW_PARTS * _PART_POINTS) + 0.5) / (_LAW_PARTS * _PART_POINTS)
     numbers: Floats
     match law.name:
         case "fixed":
@@ -135,4 +137,5 @@ def _numbers(law: Law) -> Floats:
         case _:
             ordered = np.sort(np.asarray(law.values))
             numbers = ordered[(middles * len(ordered)).astype(np.int64)]
-    return numbers
+    means: Floats = numbers.reshape(_LAW_PARTS, _PART_POINTS).mean(axis=1)
+    return means
