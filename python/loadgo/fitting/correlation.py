@@ -107,7 +107,7 @@ def _drawn_slopes(work: Law, requests: Law) -> Floats:
     works, numbers = _part_means(work), _part_means(requests)
     works = works - works.mean()
     scale = float(work.spread * work.mean * numbers.mean())
-    if work.name == "fixed" or np.ptp(numbers) == 0.0:
+    if scale <= 0.0 or np.ptp(numbers) == 0.0:
         return np.zeros(len(_TRIED_CORRELATIONS))
     scores = special.ndtri((np.arange(_LAW_PARTS) + 0.5) / _LAW_PARTS)
     edges = special.ndtri(np.arange(_LAW_PARTS + 1) / _LAW_PARTS)

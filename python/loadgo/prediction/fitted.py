@@ -21,7 +21,7 @@ from loadgo.notation.toml_text import toml_table
 
 Floats = NDArray[np.float64]
 
-_MOST_CORRELATION = 0.999
+_LARGEST_CORRELATION_RATIO = 0.999
 """A correlation beyond it counts as this one, so that its odds have a logarithm."""
 _TEXT_TOLERANCE = 1e-5
 """Largest relative change of a value that was written as text and read again."""
@@ -62,7 +62,7 @@ class Fitted:
 
 def correlation_odds(correlation: float) -> float:
     """The odds (1 + r) / (1 - r) of a correlation r, which are over 0."""
-    bounded = min(max(correlation, -_MOST_CORRELATION), _MOST_CORRELATION)
+    bounded = min(max(correlation, -_LARGEST_CORRELATION_RATIO), _LARGEST_CORRELATION_RATIO)
     return (1.0 + bounded) / (1.0 - bounded)
 
 

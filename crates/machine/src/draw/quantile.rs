@@ -1,7 +1,7 @@
 //! Quantiles of laws: the number that a law gives at a normal score, the value of a variable of the normal law.
 //!
-//! At the score z it is the quantile of Φ(z). So numbers at random scores follow the law, and laws at correlated scores are
-//! joined by a Gaussian copula (Nelsen, An Introduction to Copulas, 2006, 2.3).
+//! At the score z it is the quantile of Φ(z). So numbers at random scores follow the law. Laws at correlated scores are joined by
+//! a Gaussian copula (Nelsen, An Introduction to Copulas, 2006, 2.3).
 
 use super::AmountLaw;
 

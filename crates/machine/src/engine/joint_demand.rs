@@ -12,7 +12,7 @@ use loadgo_core::random::RandomStream;
 pub(super) struct CommandDemand<'a> {
     /// The command as in the machine's file.
     pub command: &'a Command,
-    /// Its laws that are drawn together, if there are any.
+    /// The laws that are drawn together, if there are any.
     pub joint: Option<&'a JointDemand>,
 }
 
