@@ -150,6 +150,7 @@ AGREEMENTS = (
         MACHINE + '[supervisor]\nnetwork_message = "1ms"\n' + ANY_COMMAND,
         "size of a network message",
     ),
+    BeyondSchemas("machine", MACHINE + ANY_COMMAND + "request_correlation = 0.5", "joins processor time and requests"),
     BeyondSchemas("machine", MACHINE + ANY_COMMAND + "[[load]]\nusers = 2\n" * 2, "two classes"),
     BeyondSchemas("machine", MACHINE + '[commands."*"]\ncpu = "0s"\n[[load]]\nusers = 2', "would never pass"),
     BeyondSchemas("hosts", '[[hosts]]\naddress = "ssh://a"\n' * 2, "two hosts"),

@@ -181,6 +181,9 @@ def agreeing(kind: str, file: dict[str, Any]) -> dict[str, Any]:
     commands = file.get("commands", {})
     if "edit" in commands:
         commands["edit"] = {"cpu": "5ms"}
+    for command in commands.values():
+        if not command.get("requests"):
+            command.pop("request_correlation", None)
     return file
 
 

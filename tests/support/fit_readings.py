@@ -14,7 +14,7 @@ def rows(**columns: list[Any]) -> pl.DataFrame:
     """Interactions; meters that are not named read 0."""
     count = len(next(iter(columns.values())))
     usual: dict[str, list[Any]] = {name: [0.0] * count for name in ("cpu", "ready", "paging", "io", "response")}
-    return pl.DataFrame(usual | {"line": list(range(count)), "command": ["edit"] * count} | columns)
+    return pl.DataFrame(usual | {"run": [0] * count, "line": list(range(count)), "command": ["edit"] * count} | columns)
 
 
 def units(*weights: list[int]) -> Grouping:

@@ -2,6 +2,8 @@
 
 use loadgo_core::random::RandomStream;
 
+mod quantile;
+
 /// A law of non-negative numbers, in the unit of the drawn amount: nanoseconds, pages, words, lines or bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AmountLaw {
@@ -70,10 +72,7 @@ impl AmountLaw {
             AmountLaw::Fixed(value) => *value,
             AmountLaw::Uniform(low, high) => low + stream.unit() * (high - low),
             AmountLaw::Exponential(mean) => mean * stream.quick_exponential(),
-            AmountLaw::LogNormal(mean, deviation) => {
-                let variance = libm::log1p((deviation / mean) * (deviation / mean));
-                mean * libm::exp(libm::sqrt(variance) * stream.normal() - variance / 2.0)
-            }
+            AmountLaw::LogNormal(..) => self.at_score(stream.normal()),
             AmountLaw::Erlang(stages, mean) => {
                 (0..*stages).map(|_| stream.exponential()).sum::<f64>() * mean / f64::from(*stages)
             }
@@ -106,6 +105,14 @@ impl AmountLaw {
             AmountLaw::Bounded(law, least, most) => law.mean().clamp(*least, *most),
         }
     }
+}
+
+/// The whole number below `drawn`, or the one above if `unit` gives less than the fraction; at most 10^18.
+pub(crate) fn rounded(drawn: f64, unit: impl FnOnce() -> f64) -> u64 {
+    let drawn = drawn.min(1e18);
+    let least = drawn as u64;
+    let fraction = drawn - least as f64;
+    least + u64::from(fraction > 0.0 && unit() < fraction)
 }
 
 /// Whether `number` is above 0, and not infinite.

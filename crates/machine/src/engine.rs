@@ -33,6 +33,7 @@ mod events;
 mod execution;
 mod impossible;
 mod interactions;
+mod joint_demand;
 mod load_meter;
 mod loading;
 mod locks;

@@ -17,6 +17,7 @@ mod file;
 mod file_fuzz;
 mod frames;
 mod idle;
+mod joint;
 mod limits;
 mod linux;
 mod locks;

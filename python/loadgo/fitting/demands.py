@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from loadgo.fitting.dependence import dependence_words
+from loadgo.fitting.dependence import dependence_words, dependences
 from loadgo.fitting.law_choice import FEWEST_LAW_VALUES, choose_law
 from loadgo.fitting.load_law import LoadedWork, RunLoads, fit_load_law, mean_without_load
 from loadgo.fitting.request_counts import RequestWait, request_law
@@ -119,7 +119,7 @@ def fit_requests(rows: pl.DataFrame, groupings: Sequence[Grouping], store: str, 
         law = request_law(waits[is_command > 0], mean.value, exponential_wait)
         source = f"I/O wait metered, {wait_ns / 1e6:.3g} ms a request"
         fitted.append(FittedValue(dotted("commands", name, "requests", store), law, source, mean=mean))
-    return FittedValues(tuple(fitted), dependence_words(rows, waits, "disk waits"))
+    return FittedValues(tuple(fitted))
 
 
 def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedValues:
@@ -142,7 +142,7 @@ def fit_disk_waits(rows: pl.DataFrame, groupings: Sequence[Grouping]) -> FittedV
     assumed = "requests to the disk do not queue: their waits are independent of the number of users"
     return FittedValues(
         tuple(fitted),
-        (assumed, *dependence_words(rows, waits, "disk waits")),
+        (assumed,),
         ((dotted("storage", "disk", "kind"), "server"), _unlimited_servers("disk")),
     )
 
@@ -186,7 +186,7 @@ def fit_unmetered_wait(
         tables.append((dotted("commands", name, "requests", store), 1))
     assumed = "the unmetered part of a response is independent of the number of users"
     assumed += "; the median of each command is used, since the host was busy" if busy else ""
-    dependent = dependence_words(rows, wait_ns, "the unmetered part of a response")
+    dependent = dependence_words(dependences(rows, wait_ns), "the unmetered part of a response")
     return FittedValues(tuple(fitted), (assumed, *dependent, *_parallel_remarks(rows)), tuple(tables))
 
 

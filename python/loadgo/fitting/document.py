@@ -160,7 +160,7 @@ def _off(check: FittedCheck) -> str:
 
 
 def _means_table(fit: Fit) -> Table:
-    means = [parameter for parameter in fit.fitted.parameters if parameter.of == "mean"]
+    means = [parameter for parameter in fit.fitted.parameters if parameter.of != "spread"]
     intervals = (
         "" if parameter.low is None else joined(_format_mean(parameter.low), _format_mean(parameter.high))
         for parameter in means

@@ -20,6 +20,7 @@ import polars as pl
 from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
+from loadgo.fitting.correlation import fit_correlations
 from loadgo.fitting.demands import fit_disk_waits, fit_processor_times, fit_unmetered_wait
 from loadgo.fitting.design import further_runs
 from loadgo.fitting.load_law import INDEPENDENT_WORK, UNSEEN_DEPENDENCE, RunLoads, load_shares, run_loads
@@ -163,7 +164,7 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     loads = None if is_busy else run_loads(readings, interrupt_ns)
     measured = MeasuredRuns(readings, rows, groupings, loads)
     values = _fit_host(measured, unowned) if readings[0].kind == "host" else _fit_machine(measured, crew)
-    values = join_values(known_values(readings[0]), values)
+    values = join_values(known_values(readings[0]), values, fit_correlations(values, rows, groupings))
     fitted = _fitted_parameters(readings, rows, values, groupings)
     heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
     checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings, crew)
@@ -281,7 +282,7 @@ def _fitted_parameters(
     """The fitted parameters with their covariance. Values that were not resampled vary independently."""
     estimates: list[ResampledValue | float] = []
     for value in fitted.values:
-        for estimate in (value.mean if value.mean is not None else value.deviation, value.spread):
+        for estimate in (value.mean if value.mean is not None else value.deviation, value.spread, value.correlation):
             estimates += [] if estimate is None else [estimate]
     resampled = [index for index, estimate in enumerate(estimates) if isinstance(estimate, ResampledValue)]
     uncertainty = fit_covariance(
@@ -311,7 +312,8 @@ def _fitted_parameters(
 
 def _estimated_values(value: FittedValue) -> list[float]:
     mean = [value.law.mean] if value.mean is not None or value.deviation is not None else []
-    return mean + ([value.law.spread] if value.spread is not None else [])
+    spread = [value.law.spread] if value.spread is not None else []
+    return mean + spread + ([value.correlation.value] if value.correlation is not None else [])
 
 
 def _estimate_bounds(

@@ -15,7 +15,7 @@ from loadgo.fitting.values import FittedValue, FittedValues
 from loadgo.notation.file_shapes import schema_line
 from loadgo.notation.keys import parts_of
 from loadgo.notation.laws import amount, number, written
-from loadgo.prediction.fitted import Fitted, Parameter
+from loadgo.prediction.fitted import Fitted, Parameter, correlation_of_odds
 
 _TABLE_ORDER = ("processors", "memory", "multiprogramming", "storage", "supervisor", "tariff", "commands")
 _NESTED_TABLES = ("storage", "commands")
@@ -63,7 +63,7 @@ def machine_file_text(heading: FileHeading, values: FittedValues, load: OwnLoad,
 
 def _ordered_tables(values: FittedValues, fit: Fitted) -> Iterator[tuple[tuple[str, ...], Table]]:
     """Each table with its name, in the order of docs/machines.md. Commands and stores keep their own order."""
-    means_by_key = {parameter.key: parameter for parameter in fit.parameters if parameter.of == "mean"}
+    means_by_key = {parameter.key: parameter for parameter in fit.parameters if parameter.of != "spread"}
     entries = [(parts_of(key), value, "") for key, value in values.tables]
     entries += [(parts_of(value.key), _law_item(value), _comment(value, means_by_key)) for value in values.values]
     tables: dict[tuple[str, ...], list[_Entry]] = {}
@@ -131,8 +131,8 @@ def _comment(value: FittedValue, means_by_key: Mapping[str, Parameter]) -> str:
     parameter = means_by_key.get(value.key)
     if parameter is None or parameter.low is None:
         return value.source
-    mean = _short_amount(value.law.mean, value.law.timed)
-    return f"{value.source}; mean {mean}, 95 %: {parameter.low} to {parameter.high}"
+    mean = "" if parameter.of == "correlation" else f"mean {_short_amount(value.law.mean, value.law.timed)}, "
+    return f"{value.source}; {mean}95 %: {parameter.low} to {parameter.high}"
 
 
 def _short_amount(value: float, timed: bool) -> str:
@@ -159,7 +159,10 @@ def _fit_table(fit: Fitted) -> Table:
     if fit.warnings:
         table.add("warnings", _multiline_array(fit.warnings))
     table.add("parameters", _multiline_array([_parameter_table(parameter) for parameter in fit.parameters]))
-    table.add(tomlkit.comment("of the natural logarithms of the parameters, in their order"))
+    of_correlations = "; of a correlation r: of (1 + r) / (1 - r)"
+    has_correlation = any(parameter.of == "correlation" for parameter in fit.parameters)
+    of_parameters = f"of the natural logarithms of the parameters{of_correlations if has_correlation else ''}"
+    table.add(tomlkit.comment(f"{of_parameters}, in their order"))
     table.add(
         "covariance", _multiline_array([[tomlkit.value(f"{value:.6g}") for value in row] for row in fit.covariance])
     )
@@ -204,4 +207,12 @@ def fitted_parameters(
             low, high = (None, None) if interval is None else (_short_amount(end, timed) for end in interval)
             text = amount(estimate, timed) if quantity == "mean" else number(estimate)
             parameters.append(Parameter(fitted.key, quantity, text, low, high, fitted.source))
+        if fitted.correlation is not None:
+            interval = next(remaining_bounds)
+            low, high = (
+                (None, None)
+                if interval is None
+                else (_short_amount(correlation_of_odds(end), timed=False) for end in interval)
+            )
+            parameters.append(Parameter(fitted.key, "correlation", number(law.mean), low, high, fitted.source))
     return tuple(parameters)

@@ -22,6 +22,8 @@ class FittedValue:
     """The law's mean; None where its uncertainty is not from resampling."""
     spread: ResampledValue | None = None
     """The law's standard deviation divided by its mean; None where it follows from the law."""
+    correlation: ResampledValue | None = None
+    """The odds (1 + r) / (1 - r) of a correlation r; None for a law."""
     deviation: float | None = None
     """The standard deviation of the logarithm of the mean, where it is not from resampling."""
 

@@ -7,6 +7,7 @@ the numbers themselves.
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -85,10 +86,10 @@ def _value_noun(parameter: Parameter) -> str:
 
 
 def _value_mistake(parameter: Parameter) -> str | None:
-    is_spread = parameter.of == "spread"
     law = _law_or_none(lambda: read_law(number_or_text(parameter.value)))
-    if law is None or not law.mean >= 0 or (is_spread and law.timed):
-        example = '"0.8"' if is_spread else '"83ms" or "3.5"'
+    least, most = (-1.0, 1.0) if parameter.of == "correlation" else (0.0, math.inf)
+    if law is None or not least <= law.mean <= most or (parameter.of != "mean" and law.timed):
+        example = '"83ms" or "3.5"' if parameter.of == "mean" else '"0.8"'
         return f"{parameter.value!r} is not a {parameter.of}: write a value such as {example}, or {_FIT_AGAIN}"
     return None
 

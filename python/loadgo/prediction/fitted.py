@@ -1,14 +1,15 @@
 """The fit in a machine file, and settings of the machine that are drawn from the fit's covariance.
 
 A draw multiplies each fitted value by e^z, where z is normal with the fit's covariance. So values are positive, and a
-relative uncertainty is the same at any size. A value that was changed since the fit (`--set`, or a machine that is
+relative uncertainty is the same at any size. A correlation r has the value (1 + r) / (1 - r), the logarithm of which is
+twice Fisher's z: so r stays between -1 and 1. A value that was changed since the fit (`--set`, or a machine that is
 `like` the fitted machine) is not drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from loadgo.notation.toml_text import toml_table
 
 Floats = NDArray[np.float64]
 
+_LARGEST_CORRELATION_RATIO = 0.999
+"""A correlation beyond it counts as this one, so that its odds have a logarithm."""
 _TEXT_TOLERANCE = 1e-5
 """Largest relative change of a value that was written as text and read again."""
 
@@ -31,7 +34,7 @@ class Parameter:
     key: str
     """The key as in `--set`."""
     of: str
-    """`mean` or `spread`: the property of the law under the key."""
+    """`mean` or `spread`: the property of the law under the key; `correlation` for a correlation."""
     value: str
     low: str | None
     high: str | None
@@ -51,7 +54,21 @@ class Fitted:
     """Reasons to doubt the fit, such as a mean response that the machine misses."""
     parameters: tuple[Parameter, ...]
     covariance: Floats
-    """Covariance of the parameters' natural logarithms, of shape (parameters, parameters); empty if unknown."""
+    """Covariance of the natural logarithms of the parameters, of shape (parameters, parameters); empty if unknown.
+
+    Of a correlation it is that of the logarithm of its odds.
+    """
+
+
+def correlation_odds(correlation: float) -> float:
+    """The odds (1 + r) / (1 - r) of a correlation r, which are over 0."""
+    bounded = min(max(correlation, -_LARGEST_CORRELATION_RATIO), _LARGEST_CORRELATION_RATIO)
+    return (1.0 + bounded) / (1.0 - bounded)
+
+
+def correlation_of_odds(odds: float) -> float:
+    """The correlation with these odds."""
+    return (odds - 1.0) / (odds + 1.0)
 
 
 def fitted_in(text: str) -> Fitted | None:
@@ -103,9 +120,17 @@ def _settings(fit: Fitted, laws: Mapping[str, Law], factors: Floats) -> list[str
     drawn_laws = dict(laws)
     for parameter, factor in zip(fit.parameters, factors, strict=True):
         if parameter.key in drawn_laws:
-            change = spread_out if parameter.of == "spread" else scaled
+            change = _CHANGES.get(parameter.of, scaled)
             drawn_laws[parameter.key] = change(drawn_laws[parameter.key], float(factor))
     return [f"{key}={written(law)}" for key, law in drawn_laws.items()]
+
+
+def _correlated(law: Law, factor: float) -> Law:
+    """The correlation whose odds are `factor` times as large."""
+    return replace(law, values=(correlation_of_odds(correlation_odds(law.mean) * factor),))
+
+
+_CHANGES = {"spread": spread_out, "correlation": _correlated}
 
 
 def keys_as_fitted(text: str, fit: Fitted) -> frozenset[str]:
@@ -124,7 +149,7 @@ def _laws_as_fitted(machine: Mapping[str, Any], fit: Fitted) -> dict[str, Law]:
 
 def _has_fitted_value(law: Law, parameter: Parameter) -> bool:
     fitted = read_law(parameter.value).mean if parameter.of == "mean" else float(parameter.value)
-    current = law.mean if parameter.of == "mean" else law.spread
+    current = law.spread if parameter.of == "spread" else law.mean
     return abs(current - fitted) <= _TEXT_TOLERANCE * abs(fitted)
 
 

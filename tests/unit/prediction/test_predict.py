@@ -78,6 +78,12 @@ def test_a_covariance_that_is_none_is_told_so() -> None:
         ),
         ('value = "50.0ms"', 'value = "-1s"', "-1s", "'-1s' is not a mean: write a value"),
         ('value = "0.8"', 'value = "much"', "much", "'much' is not a spread: write a value"),
+        (
+            '"spread", value = "0.8"',
+            '"correlation", value = "1.5"',
+            '"1.5"',
+            "'1.5' is not a correlation: write a value",
+        ),
         ("0.0, 0.01]]", "0.0, 1e6]]", "covariance", "row 3, of commands.compile.cpu, has 1e+06 on the diagonal"),
     ],
 )

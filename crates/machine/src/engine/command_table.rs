@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::costs::Costs;
+use super::joint_demand::{CommandDemand, JointDemand};
 use super::load_meter::demand_share;
 use super::process::NO_STAGE;
 use super::route::{RouteVisit, stations};
@@ -25,6 +26,8 @@ pub(super) struct CommandTable {
     ranks: Vec<(u32, i32)>,
     /// For each command, its processor time under a full load over that without load; empty where none depends on the load.
     when_busy: Vec<f64>,
+    /// For each command, the laws that it draws together; empty where each is drawn by itself.
+    joint: Vec<Option<JointDemand>>,
 }
 
 impl CommandTable {
@@ -38,6 +41,7 @@ impl CommandTable {
             first_stations,
             programs: machine.programs(),
             when_busy: demands_when_busy(machine),
+            joint: joint_demands(machine),
             ranks: machine.commands.iter().map(|command| (command.priority, command.nice)).collect(),
         }
     }
@@ -46,6 +50,12 @@ impl CommandTable {
     #[inline]
     pub fn get(&self, command: u32) -> &Command {
         &self.machine.commands[command as usize]
+    }
+
+    /// The laws of the command's work.
+    #[inline]
+    pub fn demand(&self, command: u32) -> CommandDemand<'_> {
+        CommandDemand { command: self.get(command), joint: self.joint.get(command as usize).and_then(Option::as_ref) }
     }
 
     /// The first station of the command's route. None if it has no route.
@@ -87,4 +97,10 @@ fn demands_when_busy(machine: &Machine) -> Vec<f64> {
         return Vec::new();
     }
     machine.commands.iter().map(|command| own(command).unwrap_or(1.0)).collect()
+}
+
+/// For each command, the laws that it draws together; empty where all are drawn by themselves.
+fn joint_demands(machine: &Machine) -> Vec<Option<JointDemand>> {
+    let joint: Vec<_> = machine.commands.iter().map(JointDemand::of).collect();
+    if joint.iter().all(Option::is_none) { Vec::new() } else { joint }
 }

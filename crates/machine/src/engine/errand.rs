@@ -6,10 +6,11 @@
 
 use std::collections::VecDeque;
 
+use super::joint_demand::CommandDemand;
 use crate::disciplines::ProcessId;
-use crate::draw::AmountLaw;
+use crate::draw::{AmountLaw, rounded};
 use crate::meters::{Category, FaultKind, Primitive};
-use crate::spec::{Amount, Command};
+use crate::spec::Amount;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 
 /// Largest number of stops of a kind in one command. Each stop is at least an event, so more would take hours.
@@ -181,10 +182,13 @@ impl Errand {
         *self = Errand { aim, steps, stops, previous: self.previous, ..Errand::new(stream, self.user_misses.clone()) };
     }
 
-    /// Draws the work of `command`, and returns its processor time on a machine of this speed and its number of pages.
-    pub fn draw(&mut self, command: &Command, arguments: &[f64], speed: f64, message_bytes: u32) -> (u64, u32) {
+    /// Draws the work of a command, and returns its processor time on a machine of this speed and its number of pages.
+    pub fn draw(&mut self, demand: CommandDemand<'_>, arguments: &[f64], speed: f64, message_bytes: u32) -> (u64, u32) {
+        let CommandDemand { command, joint } = demand;
         let stream = &mut self.stream;
-        let work_ns = whole(command.cpu.draw(stream) / speed);
+        let joint = joint.map(|joint| (joint, stream.normal()));
+        let cpu_ns = joint.map_or_else(|| command.cpu.draw(stream), |(joint, score)| joint.cpu_ns(score));
+        let work_ns = whole(cpu_ns / speed);
         let pages = whole(command.pages.draw(stream)).min(u64::from(u32::MAX - 1)) as u32;
         self.image_words = whole(command.image_words.draw(stream));
         let segments = number(&command.segment_faults, stream);
@@ -207,8 +211,12 @@ impl Errand {
         ] {
             self.add(stop, count, what);
         }
-        for (store, law) in &command.requests {
-            let count = number(law, &mut self.stream);
+        for (index, (store, law)) in command.requests.iter().enumerate() {
+            let stream = &mut self.stream;
+            let count = match joint {
+                None => number(law, stream),
+                Some((joint, score)) => joint.requests(index, score, stream),
+            };
             self.add(WorkStop::Request(*store), count, "requests");
         }
         self.add(WorkStop::Line, lines, "lines");
@@ -275,8 +283,5 @@ pub fn whole(value: f64) -> u64 {
 
 /// Draws a count, at most 10^18. A value between two whole numbers is rounded at random, so that the mean is kept.
 pub fn number(law: &AmountLaw, stream: &mut RandomStream) -> u64 {
-    let drawn = law.draw(stream).min(1e18);
-    let least = drawn as u64;
-    let fraction = drawn - least as f64;
-    least + u64::from(fraction > 0.0 && stream.unit() < fraction)
+    rounded(law.draw(stream), || stream.unit())
 }

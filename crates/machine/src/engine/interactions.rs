@@ -55,7 +55,8 @@ impl Execution {
         errand.clear(ErrandPurpose::Command, stream);
         let demand_share = self.commands.demand_share(process.command, self.load);
         let speed = demand_share.map_or(costs.speed, |share| costs.speed / share);
-        let (work_ns, pages) = errand.draw(command, arguments, speed, costs.message_bytes);
+        let demand = self.commands.demand(process.command);
+        let (work_ns, pages) = errand.draw(demand, arguments, speed, costs.message_bytes);
         process.left_ns = work_ns;
         if let Some(what) = errand.too_many {
             self.failure.get_or_insert_with(|| too_many(&command.name, what));

@@ -1,7 +1,7 @@
 //! The keys of a command: those of its route, those of other work, and those beside them.
 
 use super::{processors, route, storage};
-use crate::notation::values::{NUMBER_LAW_VALUE, TIME_LAW_VALUE};
+use crate::notation::values::{CORRELATION_VALUE, NUMBER_LAW_VALUE, TIME_LAW_VALUE};
 use loadgo_core::notation::shape::{
     KeyShape, MOST_31_BITS, MapShape, NOT_NEGATIVE, PLAIN_NAME, POSITIVE_NUMBER, SHARE_VALUE, TableShape, ValueShape, key, needed,
 };
@@ -16,13 +16,13 @@ const COMMAND: ValueShape = ValueShape::Any(&[
 ]);
 
 const ROUTED: [KeyShape; 4] = joined(&STANDING, WORK.split_at(1).0);
-const WORKING: [KeyShape; 23] = joined(&STANDING, WORK.split_at(1).1);
+const WORKING: [KeyShape; 24] = joined(&STANDING, WORK.split_at(1).1);
 const LIKE_AND_ROUTED: [KeyShape; 5] = joined(&[LIKE], &ROUTED);
 const LIKE_AND_STANDING: [KeyShape; 5] = joined(&[LIKE, key("cpu", TIME_LAW_VALUE)], &STANDING);
-const LIKE_AND_WORKING: [KeyShape; 24] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
+const LIKE_AND_WORKING: [KeyShape; 25] = joined(&LIKE_AND_STANDING, WORK.split_at(2).1);
 
 /// All keys that a command may have.
-pub(super) const COMMAND_KEYS: [KeyShape; 25] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
+pub(super) const COMMAND_KEYS: [KeyShape; 26] = joined(&WORK, &joined::<4>(&STANDING, &[LIKE]));
 
 const LIKE: KeyShape = needed("like", ValueShape::Text("name of a command"));
 
@@ -34,7 +34,7 @@ const STANDING: [KeyShape; 3] = [
 ];
 
 /// The keys of a command's work: `route`, then `cpu`, then the rest. The lists above split it there.
-const WORK: [KeyShape; 21] = [
+const WORK: [KeyShape; 22] = [
     needed("route", route::STAGE_LIST_SHAPE),
     needed("cpu", TIME_LAW_VALUE),
     key("cpu_when_busy", processors::BUSY_FACTOR_VALUE),
@@ -56,10 +56,11 @@ const WORK: [KeyShape; 21] = [
     key("network_byte_cpu", TIME_LAW_VALUE),
     key("network_wait", storage::WAIT_MAP_SHAPE),
     key("requests", storage::REQUEST_MAP_SHAPE),
+    key("request_correlation", CORRELATION_VALUE),
 ];
 
 /// Names of the keys of a command's work, `route` among them.
-pub(super) const WORK_KEYS: [&str; 21] = names(&WORK);
+pub(super) const WORK_KEYS: [&str; 22] = names(&WORK);
 
 const fn joined<const LENGTH: usize>(first: &[KeyShape], second: &[KeyShape]) -> [KeyShape; LENGTH] {
     assert!(first.len() + second.len() == LENGTH);

@@ -6,8 +6,8 @@ use super::{processors, route, storage};
 use crate::draw::AmountLaw;
 use crate::notation::law::{self, AmountUnit};
 use crate::notation::values::{
-    FileReader, UnknownName, count, count32, law as law_under, law_of, positive, required, share, table as table_under, text,
-    value_at,
+    FileReader, UnknownName, correlation, count, count32, law as law_under, law_of, positive, required, share,
+    table as table_under, text, value_at,
 };
 use crate::spec::{Amount, Command, Residence};
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
@@ -107,9 +107,22 @@ fn command(table: &KeyedTable<'_>, name: &str, residence: &Residence, reading: &
         network_byte_cpu: law_under(table, "network_byte_cpu", reading.processor())?.unwrap_or(AmountLaw::ZERO),
         network_wait: storage::network_wait(table, reading)?,
         requests: storage::requests(table, reading)?,
+        request_correlation: request_correlation(table)?,
         ..Command::without_work(name)
     };
     with_ranks(command, table)
+}
+
+/// Reads the correlation of processor time and requests, which the command must have.
+fn request_correlation(table: &KeyedTable<'_>) -> Result<Option<f64>, SyntaxMistake> {
+    let read = correlation(table, "request_correlation")?;
+    let requests = table.get("requests").and_then(|value| value.get_ref().as_table());
+    if read.is_none() || requests.is_some_and(|requests| !requests.is_empty()) {
+        return Ok(read);
+    }
+    let message = "`request_correlation` joins processor time and requests, and this command makes none: add \
+                   requests = { disk = \"geometric(3)\" }, or take it out";
+    Err(SyntaxMistake::new(value_at(table, "request_correlation"), message))
 }
 
 /// Adds the priority, nice value and exit status, which any command may have.

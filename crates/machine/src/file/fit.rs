@@ -36,7 +36,7 @@ const PARAMETER: TableShape = TableShape {
     rules: &[],
 };
 const TEXTS: ValueShape = ValueShape::List(&ValueShape::Text("text"), 0);
-const FITTED_PROPERTIES: [&str; 2] = ["mean", "spread"];
+const FITTED_PROPERTIES: [&str; 3] = ["mean", "spread", "correlation"];
 const EXAMPLE: &str = "parameters = [{ key = \"commands.edit.cpu\", value = \"83ms\", source = \"metered\" }]";
 
 /// Reads the fit of a machine, if it has one.
@@ -90,7 +90,7 @@ fn parameter(table: &KeyedTable<'_>) -> Result<Parameter, SyntaxMistake> {
     let word = |key| text(table, key, EXAMPLE).map(|read| read.map(|read| read.value.to_string()));
     let of = word("of")?.unwrap_or_else(|| "mean".into());
     if !FITTED_PROPERTIES.contains(&of.as_str()) {
-        let message = format!("{of:?} is not a fitted property of a law: write of = \"mean\" or of = \"spread\"");
+        let message = format!("{of:?} is not a fitted property: write of = \"mean\", of = \"spread\" or of = \"correlation\"");
         return Err(SyntaxMistake::new(value_at(table, "of"), message));
     }
     Ok(Parameter {

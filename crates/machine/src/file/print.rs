@@ -274,6 +274,7 @@ fn needs(rows: &mut TomlText, command: &Command, stores: &[Store]) {
     rows.law("network_byte_cpu", &command.network_byte_cpu, processor);
     laws_by_store(rows, "network_wait", (&command.network_wait, AmountUnit::Time), stores);
     laws_by_store(rows, "requests", (&command.requests, AmountUnit::Number), stores);
+    rows.number("request_correlation", command.request_correlation);
 }
 
 fn laws_by_store(rows: &mut TomlText, key: &str, (laws, unit): (&[(usize, AmountLaw)], AmountUnit), stores: &[Store]) {

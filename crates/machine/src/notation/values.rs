@@ -3,7 +3,7 @@
 use super::law::{self, AmountUnit};
 use crate::draw::AmountLaw;
 use loadgo_core::notation::mistakes::{SyntaxMistake, list_names, nearest};
-use loadgo_core::notation::shape::{MOST_31_BITS, NOT_NEGATIVE, ValueShape};
+use loadgo_core::notation::shape::{MOST_31_BITS, NOT_NEGATIVE, NumberRange, ValueShape};
 use loadgo_core::notation::table::{KeyDescription, KeyedTable, PlacedText, PlacedValue, string};
 use std::fmt;
 use std::ops::Range;
@@ -17,6 +17,8 @@ pub(crate) const POSITIVE_TIME_VALUE: ValueShape = ValueShape::Text("positive ti
 pub(crate) const TIME_LAW_VALUE: ValueShape = ValueShape::Text("law of times");
 /// A number, or a law of numbers.
 pub(crate) const NUMBER_LAW_VALUE: ValueShape = ValueShape::Any(&[NOT_NEGATIVE, ValueShape::Text("law of numbers")]);
+/// A correlation.
+pub(crate) const CORRELATION_VALUE: ValueShape = ValueShape::Number(NumberRange { least: -1.0, above_least: false, most: 1.0 });
 /// The name of a store.
 pub(crate) const STORE_NAME_VALUE: ValueShape = ValueShape::Text("name of a store");
 /// A whole number of at most 31 bits, over 0.
@@ -198,6 +200,22 @@ pub(crate) fn share(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<
             Err(SyntaxMistake::new(value_at(table, key), format!("`{key}` is a share, from 0 to 1, not {share}")))
         }
         share => Ok(share),
+    }
+}
+
+/// Reads a correlation from -1 to 1.
+pub(crate) fn correlation(table: &KeyedTable<'_>, key: &'static str) -> Result<Option<f64>, SyntaxMistake> {
+    let wanted = KeyDescription { key, value: "a number from -1 to 1", example: "0.6" };
+    let Some(value) = table.get(key) else { return Ok(None) };
+    match number_of(value) {
+        None => Err(wanted.wrong(value)),
+        Some(number) if (-1.0..=1.0).contains(&number) => Ok(Some(number)),
+        Some(number) => {
+            let message = format!(
+                "`{key}` is a correlation, from -1 to 1, not {number}: 1 gives the longest work the most requests, 0 any number"
+            );
+            Err(SyntaxMistake::new(value.span().start, message))
+        }
     }
 }
 

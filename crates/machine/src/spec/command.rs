@@ -47,6 +47,8 @@ pub struct Command {
     pub network_wait: Vec<(usize, AmountLaw)>,
     /// Stores with the number of requests to each.
     pub requests: Vec<(usize, AmountLaw)>,
+    /// Correlation of the normal variables behind processor time and numbers of requests; `None`: they are independent.
+    pub request_correlation: Option<f64>,
     /// Priority for the discipline `priority`; low is good.
     pub priority: u32,
     /// Nice value for the discipline `linux`, -20 to 19.

@@ -1,7 +1,7 @@
 //! Mistakes in machine files written by hand: ▶ marks the place, and what follows must be in the message.
 
 /// Whole files; `title` and `source` stand in each that is about something else.
-pub const WRITTEN: [(&str, &str); 81] = [
+pub const WRITTEN: [(&str, &str); 88] = [
     ("title = ▶", "this is not TOML"),
     ("source = 's'\n[commands.x]\ncpu = '1s'", "add title"),
     ("title = 't'\n[commands.x]\ncpu = '1s'", "add source"),
@@ -22,6 +22,31 @@ pub const WRITTEN: [(&str, &str); 81] = [
     (
         "title = 't'\nsource = 's'\n[commands.x]\ncpu_when_busy = ▶0.8\nroute = [{ at = 'processor', service = '1s' }]",
         "a `route` replaces `cpu_when_busy`",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[storage.d]\nkind = 'server'\nservice = '1ms'\n[commands.x]\ncpu = '1s'\nrequests = { d = 2 }\nrequest_correlation = ▶1.5",
+        "from -1 to 1, not 1.5",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[storage.d]\nkind = 'server'\nservice = '1ms'\n[commands.x]\ncpu = '1s'\nrequests = { d = 2 }\nrequest_correlation = ▶-1.01",
+        "from -1 to 1, not -1.01",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[storage.d]\nkind = 'server'\nservice = '1ms'\n[commands.x]\ncpu = '1s'\nrequests = { d = 2 }\nrequest_correlation = ▶nan",
+        "from -1 to 1",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[storage.d]\nkind = 'server'\nservice = '1ms'\n[commands.x]\ncpu = '1s'\nrequests = { d = 2 }\nrequest_correlation = ▶'high'",
+        "a number from -1 to 1",
+    ),
+    (
+        "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nrequest_correlation = ▶0.5",
+        "add requests = { disk = \"geometric(3)\" }, or take it out",
+    ),
+    ("title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\nrequests = {}\nrequest_correlation = ▶0", "or take it out"),
+    (
+        "title = 't'\nsource = 's'\n[commands.x]\nrequest_correlation = ▶0.8\nroute = [{ at = 'processor', service = '1s' }]",
+        "a `route` replaces `request_correlation`",
     ),
     (
         "title = 't'\nsource = 's'\n[processors]\ndiscipline = 'sharing'\n▶quantum = '1s'\n[commands.x]\ncpu = '1s'",

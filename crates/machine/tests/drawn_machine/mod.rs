@@ -223,11 +223,18 @@ fn command() -> impl Strategy<Value = Command> {
         vec(law(true), 8),
         vec(law(false), 2),
         bytes,
-        (requests, waits),
+        (requests, waits, option::of(-1.0f64..=1.0)),
     );
     (needs, standing, option::weighted(0.3, route())).prop_map(|(needs, (priority, nice, exit_status, program), route)| {
-        let ((cpu, cpu_when_busy), (common, headway_factor), image_words, numbers, times, network_bytes, (requests, waits)) =
-            needs;
+        let (
+            (cpu, cpu_when_busy),
+            (common, headway_factor),
+            image_words,
+            numbers,
+            times,
+            network_bytes,
+            (requests, waits, correlation),
+        ) = needs;
         let plain = route.is_none();
         let program = if program.trim().is_empty() { String::new() } else { program };
         let only = |draw: &AmountLaw| if plain { draw.clone() } else { AmountLaw::ZERO };
@@ -252,6 +259,7 @@ fn command() -> impl Strategy<Value = Command> {
             network_bytes: if plain { network_bytes } else { Amount::Drawn(AmountLaw::ZERO) },
             network_byte_cpu: only(&times[1]),
             network_wait: if plain { waits } else { Vec::new() },
+            request_correlation: correlation.filter(|_| plain && !requests.is_empty()),
             requests: if plain { requests } else { Vec::new() },
             priority,
             nice,

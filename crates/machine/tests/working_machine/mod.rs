@@ -117,6 +117,7 @@ fn commands() -> Vec<Command> {
         line_faults: AmountLaw::Fixed(0.4),
         line_walls: AmountLaw::Fixed(6.0),
         requests: vec![(1, AmountLaw::Fixed(1.5))],
+        request_correlation: Some(0.8),
         priority: 2,
         nice: 5,
         exit_status: Some(3),

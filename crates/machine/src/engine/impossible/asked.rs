@@ -38,6 +38,16 @@ pub fn command(machine: &Machine, command: &Command) -> Result<(), EngineError> 
             command.name, command.common
         )));
     }
+    if let Some(correlation) = command.request_correlation
+        && (!(-1.0..=1.0).contains(&correlation) || command.requests.is_empty())
+    {
+        return Err(EngineError::impossible(format!(
+            "`request_correlation` of command {:?} is {correlation}, with {} kinds of requests: it is from -1 to 1, and needs \
+             `requests`",
+            command.name,
+            command.requests.len()
+        )));
+    }
     for (store, _) in &command.requests {
         check_store(machine, *store, &format!("command {:?} sends requests to", command.name))?;
     }
