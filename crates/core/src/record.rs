@@ -3,6 +3,7 @@
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
 mod meter_price;
+mod meter_window;
 mod user_limits;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
 pub use meter_price::MeterPriceRow;
+pub use meter_window::MeterWindowRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
 
 /// How an interaction ended.
@@ -363,6 +365,8 @@ pub struct MeterRows {
     pub user_limits: Vec<UserLimitRow>,
     /// Rows of `meter_price`.
     pub meter_price: Vec<MeterPriceRow>,
+    /// Rows of `meter_windows`.
+    pub meter_windows: Vec<MeterWindowRow>,
 }
 
 impl MeterRows {
@@ -370,7 +374,7 @@ impl MeterRows {
     pub fn rows(&self) -> (u64, Instant) {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
-        let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
+        let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len(), self.meter_windows.len()];
         let count = by_span.iter().chain(&others).chain(&rest).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }

@@ -203,6 +203,7 @@ impl QueuedRows {
         sampled.session_usage.append(&mut sample.session_usage);
         sampled.user_limits.append(&mut sample.user_limits);
         sampled.meter_price.append(&mut sample.meter_price);
+        sampled.meter_windows.append(&mut sample.meter_windows);
     }
 
     /// Number of rows, including those that were dropped.

@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, Outcome, Phase, PrimitiveRow,
+    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome, Phase, PrimitiveRow,
     ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::system::Usage;
@@ -130,6 +130,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         session_usage: vec![of_line(Some(1), Usage::default())],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
+        meter_windows: vec![MeterWindowRow { at, span_ns: 9, stretch_ns: count, ..MeterWindowRow::default() }],
         ..MeterRows::default()
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn measure_calls(loaded: &mut Loaded, wanted: &MeterRequest) -> CallP
     let Some(_pinned) = PinnedThread::to(sched_getcpu()) else { return CallPrices::default() };
     CallPrices {
         tracepoint: tracepoint_call(loaded).ok(),
-        event: (wanted.tier == Tier::Exact).then(|| event_call(loaded).ok()).flatten(),
+        event: (wanted.tier != Tier::Cheap).then(|| event_call(loaded).ok()).flatten(),
         mapping: wanted.profile_hz.and_then(|_| mapping_record().ok()),
     }
 }
