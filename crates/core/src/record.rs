@@ -2,6 +2,7 @@
 //!
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
+mod memory;
 mod meter_price;
 mod meter_window;
 mod user_limits;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
+pub use memory::{FREE_MEMORY, MemoryRow, OTHER_MEMORY};
 pub use meter_price::MeterPriceRow;
 pub use meter_window::MeterWindowRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
@@ -272,52 +274,6 @@ pub struct QueueRow {
     pub measure: &'static str,
     /// The measured value.
     pub value: f64,
-}
-
-/// The name of free memory in [`MemoryRow::who`].
-pub const FREE_MEMORY: &str = "free";
-
-/// The name in [`MemoryRow::who`] of all memory that is in no other row.
-pub const OTHER_MEMORY: &str = "others";
-
-/// A row of `memory`: the memory of one owner at the end of a span, and pages that it lost and got in the span.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryRow {
-    /// The end of the span.
-    pub at: Instant,
-    /// The length of the span. If many users take turns, it is the time since this user's previous row.
-    pub span_ns: u64,
-    /// `users`, `driver`, `others`, `free`, `file cache`, or the name of a paging device.
-    pub who: Arc<str>,
-    /// The user whose memory it is; `None`: no user.
-    pub user: Option<UserId>,
-    /// Memory that the owner holds.
-    pub resident_bytes: Option<u64>,
-    /// The owner's pages on a paging device; for a device, its used part.
-    pub device_bytes: Option<u64>,
-    /// For a device, its size; for free memory, the size of all memory.
-    pub size_bytes: Option<u64>,
-    /// Page frames that page replacement took from the owner in the span.
-    pub taken_pages: Option<u64>,
-    /// Pages that were brought in for the owner in the span, from a paging device or a file.
-    pub brought_pages: Option<u64>,
-}
-
-impl MemoryRow {
-    /// A row without values.
-    pub fn of(at: Instant, span_ns: u64, who: Arc<str>) -> MemoryRow {
-        MemoryRow {
-            at,
-            span_ns,
-            who,
-            user: None,
-            resident_bytes: None,
-            device_bytes: None,
-            size_bytes: None,
-            taken_pages: None,
-            brought_pages: None,
-        }
-    }
 }
 
 /// A row of `session_usage`: what a session used between two readings of its account, on a host whose driver is elsewhere.

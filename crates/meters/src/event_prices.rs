@@ -1,4 +1,4 @@
-//! What the meters cost for each event, and how much of an event they clock. `calibration` measures it.
+//! Prices of events: what the meters add to one, and how much of it they clock. `calibration` measures them.
 
 use std::fmt;
 

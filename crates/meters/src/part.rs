@@ -52,7 +52,7 @@ pub(crate) struct Context {
     pub recorded_mappings: Option<Arc<AtomicU64>>,
     /// The programs of the sampled tier's windows, with the names of their meters.
     pub window_programs: Vec<(ProgramFd, &'static str)>,
-    /// What those programs cost, measured at the start; None outside of the sampled tier.
+    /// Cost of those programs, measured at the start; None outside of the sampled tier.
     pub window_calibration: Option<Calibration>,
     /// Clock samples by activity, for each processor in the last span.
     pub shares: HashMap<u32, ActivityCounts>,

@@ -5,8 +5,8 @@
 //! scale counts by time. It takes the events per busy time, without what the window itself took, times the busy time of the whole run.
 //! The standard error follows from the differences between neighbours (python/loadgo/measures/window_sample.py).
 //!
-//! The stretches are so long that the windows cost a hundredth of the host's busy time: what the programs add to the events that they saw, and
-//! what the thread uses to attach, read and detach them.
+//! The stretches are so long that the windows cost a hundredth of the host's busy time. That is what the programs add to the events that
+//! they see, and what the thread uses to attach, read and detach them.
 
 mod programs;
 
@@ -67,7 +67,8 @@ impl Windows {
         programs.detach()?;
         context.window_programs = programs.descriptors()?;
         context.window_calibration = Some(calibration);
-        let sampler = Sampler { programs, processors: ProcessorMap::open(&context.loaded)?, calibration, costs: Costs::default() };
+        let sampler =
+            Sampler { programs, processors: ProcessorMap::open(&context.loaded)?, calibration, costs: Costs::default() };
         let (row_sender, rows) = channel();
         let (stop, stopped) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
@@ -216,7 +217,10 @@ fn added_ns(rows: &MeterRows, calibration: Calibration, switches: u64) -> f64 {
     let sum = |rows: Vec<&loadgo_core::record::FaultRow>| rows.iter().map(|row| row.count).sum::<u64>() as f64;
     let call_ns = calibration.primitive.map_or(0.0, |price| price.meter_cost_ns());
     let fault_ns = calibration.fault.map_or(0.0, |price| price.meter_cost_ns());
-    calls as f64 * call_ns + sum(faults) * fault_ns + sum(interrupts) * call_ns + switches as f64 * calibration.switch_ns.unwrap_or(0.0)
+    calls as f64 * call_ns
+        + sum(faults) * fault_ns
+        + sum(interrupts) * call_ns
+        + switches as f64 * calibration.switch_ns.unwrap_or(0.0)
 }
 
 /// Mean cost of a window, and how busy the host was in windows.

@@ -58,7 +58,8 @@ impl Load {
     fn rate(self) -> f64 {
         let output = self.0.wait_with_output().expect("the load ends"); // which closes its input
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let words: Vec<&str> = text.lines().find_map(|line| line.strip_prefix("did ")).expect("it says so").split(" in ").collect();
+        let words: Vec<&str> =
+            text.lines().find_map(|line| line.strip_prefix("did ")).expect("it says so").split(" in ").collect();
         words[0].parse::<f64>().expect("a count") / words[1].parse::<f64>().expect("a time")
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow,
-    SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow,
+    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
 };
 use loadgo_core::time::Instant;
 

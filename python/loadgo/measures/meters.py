@@ -63,7 +63,7 @@ class MeteredWindows:
     covered_ns: int
     """The length of all of them."""
     share: float
-    """Their share of the stretch, 0 to 1."""
+    """The share of them in the stretch, 0 to 1."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Estimates of a stretch from the random windows of the sampled meters, with their errors.
 
 A window lies at an evenly drawn time of a part of the run, and stands for it (crates/meters/src/windows.rs). In a
-window programs are slower, and those that only compute do less there. So events are not scaled by time but by busy
-time: events in all windows over busy time in them, times the busy time of the stretch. Neither time has what the
-windows cost.
+window programs are slower, and those that only compute do less there. So events are scaled by busy time, and not by
+time. The events in all windows over the busy time in them, times the busy time of the stretch, are the estimate.
+Neither time has what the windows cost.
 
 It is a ratio estimator of a sample with one unit a stratum. The standard error follows from the differences between
 neighbours of the windows' residuals (Cochran, Sampling Techniques, 1977, chapters 5A.12 and 6).
@@ -53,7 +53,7 @@ class WindowSample:
     busy_ns: Floats
     """Busy time of all processors in each window, without what the window cost."""
     whole_busy_ns: float
-    """That of the stretch."""
+    """Busy time of the whole stretch, likewise."""
     share: float
     """The windows' share of the stretch, 0 to 1."""
 

@@ -9,8 +9,8 @@ use crate::meter::Meter;
 use crate::refusal::MeterRefusal;
 use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Map, MapError};
-use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::perf_event::PerfEventLinkId;
+use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::programs::{BtfTracePoint, Iter, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
@@ -245,7 +245,10 @@ pub(crate) fn attach_hook(object: &mut Ebpf, hook: &Hook) -> Result<Vec<HookLink
 ///
 /// # Errors
 /// The kernel's refusal.
-pub(crate) fn attach_to_all_processors(program: &mut PerfEvent, event: SoftwareEvent) -> Result<Vec<PerfEventLinkId>, MeterRefusal> {
+pub(crate) fn attach_to_all_processors(
+    program: &mut PerfEvent,
+    event: SoftwareEvent,
+) -> Result<Vec<PerfEventLinkId>, MeterRefusal> {
     let on_processor = |cpu| -> Result<PerfEventLinkId, MeterRefusal> {
         let scope = PerfEventScope::AllProcessesOneCpu { cpu };
         Ok(program.attach(PerfEventConfig::Software(event), scope, SamplePolicy::Period(1), false)?)

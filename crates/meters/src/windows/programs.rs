@@ -47,7 +47,8 @@ impl WindowPrograms {
     pub fn load(switch_tells_state: bool) -> Result<WindowPrograms, MeterRefusal> {
         let is_always = |hook: &Hook| hook.program == FORK_PROGRAM;
         let mut loaded = load_for_windows(&request(), switch_tells_state, window_hooks(), is_always)?;
-        let program: &mut RawTracePoint = loaded.object.program_mut(WINDOW_PROGRAM).ok_or("it is not in the object")?.try_into()?;
+        let program: &mut RawTracePoint =
+            loaded.object.program_mut(WINDOW_PROGRAM).ok_or("it is not in the object")?.try_into()?;
         load_despite_signals(|| program.load())?;
         let mut context = Context::new(loaded);
         let tables = begin_tables(&mut context)?;
