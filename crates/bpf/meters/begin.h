@@ -58,6 +58,12 @@ int on_rename(u64 *context)
 	if (!record || !cpu || task->pid != task->tgid)
 		return 0;
 	u64 now = ktime_ns();
+	if (sampled) {
+		if (!record->out)
+			cpu->name = 0;
+		record->name = 0;
+		return 0;
+	}
 	if (!record->out) {
 		charge_run(cpu, record, now > cpu->since ? now - cpu->since : 0, 1);
 		cpu->since = now;

@@ -66,6 +66,7 @@ INLINE void leave_in_window(struct processor *cpu, struct task_record *record, s
 		leave_call(cpu, now);
 	}
 	record->doing = cpu->doing;
+	record->name = cpu->name;
 	record->out = now;
 }
 
@@ -76,7 +77,8 @@ INLINE void enter_in_window(struct processor *cpu, struct task_record *record, u
 	cpu->doing = record->doing;
 	cpu->doing.call.off += off;
 	cpu->doing.fault.off += off;
-	cpu->slot = cpu->name = 0;
+	cpu->slot = 0;
+	cpu->name = record->name;
 	record->out = 0;
 	record->doing.call.began = record->doing.fault.began = 0; /* over, unless an event reports that the task leaves */
 }
@@ -135,8 +137,10 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now, u64 c
 		cpu->slot = cpu->name = 0;
 		return 0;
 	}
-	if (record->doing.known != present_window())
+	if (record->doing.known != present_window()) {
 		see_first(&record->doing, task, came);
+		record->name = 0; /* in windows it may have another one now */
+	}
 	if (sampled) {
 		enter_in_window(cpu, record, came);
 		return 0;

@@ -6,6 +6,7 @@ mod memory;
 mod meter_price;
 mod meter_window;
 mod user_limits;
+mod window_event;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub use memory::{FREE_MEMORY, MemoryRow, OTHER_MEMORY};
 pub use meter_price::MeterPriceRow;
 pub use meter_window::MeterWindowRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
+pub use window_event::WindowEventRow;
 
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,6 +325,8 @@ pub struct MeterRows {
     pub meter_price: Vec<MeterPriceRow>,
     /// Rows of `meter_windows`.
     pub meter_windows: Vec<MeterWindowRow>,
+    /// Rows of `window_events`.
+    pub window_events: Vec<WindowEventRow>,
 }
 
 impl MeterRows {
@@ -330,8 +334,9 @@ impl MeterRows {
     pub fn rows(&self) -> (u64, Instant) {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
-        let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len(), self.meter_windows.len()];
-        let count = by_span.iter().chain(&others).chain(&rest).sum::<usize>();
+        let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
+        let of_windows = [self.meter_windows.len(), self.window_events.len()];
+        let count = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

@@ -8,6 +8,7 @@
 //! The stretches are so long that the windows cost a hundredth of the host's busy time. That is what the programs add to the events that
 //! they see, and what the thread uses to attach, read and detach them.
 
+mod by_process;
 mod programs;
 
 use crate::calibration::{calibrate, unmetered_prices};
@@ -17,6 +18,7 @@ use crate::programs::layout::processor;
 use crate::refusal::MeterRefusal;
 use crate::tables::processors::ProcessorMap;
 use crate::wanted::{MeterRequest, Tier};
+use crate::windows::by_process::EventsByProcess;
 use crate::windows::programs::WindowPrograms;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::{MeterRows, MeterWindowRow};
@@ -67,8 +69,9 @@ impl Windows {
         programs.detach()?;
         context.window_programs = programs.descriptors()?;
         context.window_calibration = Some(calibration);
-        let sampler =
-            Sampler { programs, processors: ProcessorMap::open(&context.loaded)?, calibration, costs: Costs::default() };
+        let by_process = EventsByProcess::begin(context, wanted, &mut programs)?;
+        let processors = ProcessorMap::open(&context.loaded)?;
+        let sampler = Sampler { programs, by_process, processors, calibration, costs: Costs::default() };
         let (row_sender, rows) = channel();
         let (stop, stopped) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
@@ -95,6 +98,7 @@ impl MeterPart for Windows {
             sample.primitives.append(&mut rows.primitives);
             sample.faults.append(&mut rows.faults);
             sample.meter_windows.append(&mut rows.meter_windows);
+            sample.window_events.append(&mut rows.window_events);
         }
         Ok(())
     }
@@ -115,11 +119,13 @@ fn shift(rows: &mut MeterRows, origin_ns: u64) {
     rows.primitives.iter_mut().for_each(|row| row.at = moved(row.at));
     rows.faults.iter_mut().for_each(|row| row.at = moved(row.at));
     rows.meter_windows.iter_mut().for_each(|row| row.at = moved(row.at));
+    rows.window_events.iter_mut().for_each(|row| row.at = moved(row.at));
 }
 
 /// The thread's state.
 struct Sampler {
     programs: WindowPrograms,
+    by_process: EventsByProcess,
     /// The processors by the programs that run at all times.
     processors: ProcessorMap,
     calibration: Calibration,
@@ -195,6 +201,7 @@ impl Sampler {
         for table in &mut self.programs.tables {
             table.rows(&mut self.programs.context, span, &mut rows)?;
         }
+        rows.window_events = self.by_process.rows(&mut self.programs.context, span, self.calibration)?;
         Ok(rows)
     }
 

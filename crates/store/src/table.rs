@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
     FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow,
-    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow,
 };
 use loadgo_core::time::Instant;
 
@@ -243,6 +243,16 @@ tables! {
         stretch_ns: u64 = row.stretch_ns,
         busy_ns: u64 = row.busy_ns,
         cost_ns: u64 = row.cost_ns,
+    }
+
+    /// System calls, faults and processor time by name of process in those windows.
+    WindowEvents, window_events(rows: &[WindowEventRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        process: Word = &row.process,
+        event: Option<Word> = row.event.as_deref(),
+        count: u64 = row.count,
+        cpu_ns: Option<u64> = row.cpu_ns,
     }
 }
 

@@ -10,8 +10,8 @@ import polars as pl
 
 from loadgo.measures.event_totals import EventTotals, event_totals, measured_sum
 from loadgo.measures.queues import Queue, ReadyQueue, measures_of, queues_of, ready_of
-from loadgo.measures.sampled_events import sampled_totals
-from loadgo.measures.window_sample import WindowSample, window_sample
+from loadgo.measures.sampled_events import SampledEvents, sampled_events
+from loadgo.measures.window_sample import window_sample
 from loadgo.records.phases import Stretch, lies_in
 
 if TYPE_CHECKING:
@@ -105,19 +105,20 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
     queue = _rows_within(tables.queue, tables, stretch)
     measures, span_ns = measures_of(queue), _span_ns(queue)
     of_processors = measures.get("processors", {})
-    command, sample = _metered_command(tables), window_sample(tables, stretch)
+    command = _metered_command(tables)
+    sampled = sampled_events(tables.window_events, window_sample(tables, stretch))
     timed = _timed_faults(tables, stretch), _timed_calls(tables, stretch)
     faults, primitives = (rows if command is None else _with_command(command, rows) for rows in timed)
-    fault_totals = _totals(host_wide_rows(faults), sample)
+    fault_totals = _totals(host_wide_rows(faults), sampled)
     return Meters(
         span_ns=span_ns,
-        windows=_metered_windows(sample),
+        windows=_metered_windows(sampled),
         faults=fault_totals,
         fault_correction_ns=_fault_correction_ns(tables.conditions),
         segments=_mapping_totals(_rows_within(tables.segments, tables, stretch)),
         functions=_function_samples(_rows_within(tables.stacks, tables, stretch)),
-        primitives=_totals(host_wide_rows(primitives), sample),
-        interrupts=_interrupt_totals(faults, sample),
+        primitives=_totals(host_wide_rows(primitives), sampled),
+        interrupts=_interrupt_totals(faults, sampled),
         queues=queues_of(measures, span_ns),
         ready=ready_of(measures.get("processors"), span_ns, _interrupt_count(fault_totals)),
         eligible=of_processors.get("eligible"),
@@ -128,13 +129,14 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
     )
 
 
-def _totals(rows: pl.DataFrame, sample: WindowSample | None) -> tuple[EventTotals, ...]:
-    return event_totals(rows) if sample is None else sampled_totals(rows, sample)
+def _totals(rows: pl.DataFrame, sampled: SampledEvents | None) -> tuple[EventTotals, ...]:
+    return event_totals(rows) if sampled is None else sampled.totals(rows)
 
 
-def _metered_windows(sample: WindowSample | None) -> MeteredWindows | None:
-    if sample is None:
+def _metered_windows(sampled: SampledEvents | None) -> MeteredWindows | None:
+    if sampled is None:
         return None
+    sample = sampled.sample
     return MeteredWindows(len(sample.at_ns), int(sample.lengths_ns.sum()), sample.share)
 
 
@@ -161,14 +163,14 @@ def host_wide_rows(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.all_horizontal(pl.col("^(user|command|device)$").is_null()))
 
 
-def _interrupt_totals(faults: pl.DataFrame, sample: WindowSample | None) -> tuple[EventTotals, ...]:
+def _interrupt_totals(faults: pl.DataFrame, sampled: SampledEvents | None) -> tuple[EventTotals, ...]:
     """Interrupts, then soft interrupts, by device: the largest processor time first, untimed ones last."""
     device_rows = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
     if device_rows.is_empty():
         return ()
     device = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
     kinds = [
-        _totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device), sample) for kind in _INTERRUPTS
+        _totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device), sampled) for kind in _INTERRUPTS
     ]
     return tuple(row for totals in kinds for row in sorted(totals, key=lambda row: -(row.cpu_ns or 0)))
 

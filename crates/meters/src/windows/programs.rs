@@ -16,10 +16,10 @@ const WINDOW_PROGRAM: &str = "on_window";
 /// The program that makes records of new tasks, at all times: a switch cannot make one.
 const FORK_PROGRAM: &str = "on_fork";
 /// Programs that serve meters which run at all times, and so not in windows too.
-const ALWAYS_METERED: [&str; 3] = ["on_rename", "on_wakeup", "on_wakeup_new"];
+const ALWAYS_METERED: [&str; 2] = ["on_wakeup", "on_wakeup_new"];
 
 /// The request that the programs of the windows serve: all users and commands together.
-fn request() -> MeterRequest {
+pub(crate) fn request() -> MeterRequest {
     MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None }
 }
 
