@@ -107,12 +107,12 @@ int on_each_task(struct task_iteration *context)
 }
 
 /* The reader runs this on each processor before it attaches the programs for a window, with the window's number. With a second argument,
- * it only notes the reader's own thread. */
+ * it only notes whether the reader's own thread is counted (1) or not (2). */
 SECTION("raw_tp/window")
 int on_window(u64 *context)
 {
 	if (context[1]) {
-		window_thread = current_pid_tgid();
+		window_thread = context[1] == 2 ? current_pid_tgid() : 0;
 		return 0;
 	}
 	u32 here = this_processor();

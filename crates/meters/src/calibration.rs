@@ -30,7 +30,7 @@ const CALIBRATION_RUNS: usize = 32;
 /// Number of system calls in a measurement.
 const CALLS_PER_RUN: u64 = 500;
 /// Number of pages read in a measurement.
-const PAGES_PER_RUN: usize = 256;
+pub(crate) const PAGES_PER_RUN: usize = 256;
 /// Number of bytes passed in a measurement, with a switch each.
 const SWITCHES_PER_RUN: u64 = 50;
 
@@ -59,9 +59,9 @@ pub(crate) fn unmetered_prices(tier: Tier) -> Option<LoadPrices> {
 }
 
 fn unmetered_events() -> Option<ClockedPrices> {
-    touches_ns()?; // the first time also creates page tables
-    let (call_ns, ()) = first_quartile(|| Some((calls_ns(), ())))?;
-    let (touch_ns, ()) = first_quartile(|| Some((touches_ns()?, ())))?;
+    touches_ns(PAGES_PER_RUN)?; // the first time also creates page tables
+    let (call_ns, ()) = first_quartile(|| Some((calls_ns(CALLS_PER_RUN), ())))?;
+    let (touch_ns, ()) = first_quartile(|| Some((touches_ns(PAGES_PER_RUN)?, ())))?;
     Some(ClockedPrices { call_ns, touch_ns })
 }
 
@@ -85,7 +85,7 @@ fn metered_calls(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<Even
     };
     let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read(&table);
-        let ns = calls_ns();
+        let ns = calls_ns(CALLS_PER_RUN);
         let after = read(&table);
         (after.0 - before.0 == CALLS_PER_RUN).then_some((ns, (after.1 - before.1) as f64 / CALLS_PER_RUN as f64))
     })?;
@@ -96,7 +96,7 @@ fn metered_touches(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<Ev
     let read = || faults::clocked_faults_on(loaded, processor as u32).ok();
     let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read()?;
-        let ns = touches_ns()?;
+        let ns = touches_ns(PAGES_PER_RUN)?;
         let after = read()?;
         let count = after.0 - before.0;
         let is_undisturbed = (PAGES_PER_RUN as u64..PAGES_PER_RUN as u64 + 4).contains(&count); // no other task faulted on this processor
@@ -105,20 +105,20 @@ fn metered_touches(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<Ev
     Some(EventPrice { bare_ns, metered_ns, clocked_ns })
 }
 
-/// Time of a null system call.
-fn calls_ns() -> f64 {
+/// Time of a null system call, the mean of `count`.
+pub(crate) fn calls_ns(count: u64) -> f64 {
     let began = thread_ns();
-    for _ in 0..CALLS_PER_RUN {
+    for _ in 0..count {
         black_box(parent_id());
     }
-    (thread_ns() - began) as f64 / CALLS_PER_RUN as f64
+    (thread_ns() - began) as f64 / count as f64
 }
 
 /// Time of the first reading of a page, less that of a later one. The page is all zeros and needs no memory, whose varying speed
 /// would disturb the measurement.
-fn touches_ns() -> Option<f64> {
+pub(crate) fn touches_ns(pages: usize) -> Option<f64> {
     let page = rustix::param::page_size();
-    let memory = MmapMut::map_anon(PAGES_PER_RUN * page).ok()?;
+    let memory = MmapMut::map_anon(pages * page).ok()?;
     let _ = memory.advise(Advice::NoHugePage); // fails on a kernel without huge pages
     let touch = || {
         let began = thread_ns();
@@ -128,7 +128,7 @@ fn touches_ns() -> Option<f64> {
         thread_ns() - began
     };
     let (fresh, warm) = (touch(), touch());
-    Some(fresh.saturating_sub(warm) as f64 / PAGES_PER_RUN as f64)
+    Some(fresh.saturating_sub(warm) as f64 / pages as f64)
 }
 
 /// Processor time in which a thread passes a byte to another one on the same processor: a switch and two system calls.
@@ -167,7 +167,7 @@ fn first_quartile<T: Copy>(mut measure: impl FnMut() -> Option<(f64, T)>) -> Opt
 }
 
 /// Processor time of this thread in nanoseconds.
-fn thread_ns() -> u64 {
+pub(crate) fn thread_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -9,9 +9,10 @@
 //! they see, and what the thread uses to attach, read and detach them.
 
 mod by_process;
+mod event_costs;
 mod programs;
 
-use crate::calibration::{calibrate, unmetered_prices};
+use crate::calibration::{calibrate, thread_ns, unmetered_prices};
 use crate::event_prices::Calibration;
 use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::processor;
@@ -19,13 +20,13 @@ use crate::refusal::MeterRefusal;
 use crate::tables::processors::ProcessorMap;
 use crate::wanted::{MeterRequest, Tier};
 use crate::windows::by_process::EventsByProcess;
+use crate::windows::event_costs::{EventCosts, LoadTimes};
 use crate::windows::programs::WindowPrograms;
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::{MeterRows, MeterWindowRow};
 use loadgo_core::time::Instant;
 use loadgo_sys::clock::monotonic_ns;
 use loadgo_sys::scheduling::thread_id;
-use rustix::time::{ClockId, clock_gettime};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -71,7 +72,8 @@ impl Windows {
         context.window_calibration = Some(calibration);
         let by_process = EventsByProcess::begin(context, wanted, &mut programs)?;
         let processors = ProcessorMap::open(&context.loaded)?;
-        let sampler = Sampler { programs, by_process, processors, calibration, costs: Costs::default() };
+        let event_costs = EventCosts::new(calibration);
+        let sampler = Sampler { programs, by_process, processors, event_costs, costs: Costs::default() };
         let (row_sender, rows) = channel();
         let (stop, stopped) = channel();
         let (id_sender, id_receiver) = sync_channel(1);
@@ -128,7 +130,7 @@ struct Sampler {
     by_process: EventsByProcess,
     /// The processors by the programs that run at all times.
     processors: ProcessorMap,
-    calibration: Calibration,
+    event_costs: EventCosts,
     costs: Costs,
 }
 
@@ -146,10 +148,6 @@ impl Sampler {
     fn run(mut self, rows: &Sender<Result<MeterRows, MeterRefusal>>, stopped: &Receiver<()>) {
         let mut random = RandomStream::new(monotonic_ns(), 1, StreamPurpose::Choice);
         let is_over = |time: Duration| stopped.recv_timeout(time) != Err(RecvTimeoutError::Timeout);
-        if let Err(refusal) = self.programs.note_thread() {
-            let _ = rows.send(Err(refusal));
-            return;
-        }
         loop {
             let (began, stretch) = (std::time::Instant::now(), self.costs.stretch());
             if is_over(stretch.saturating_sub(WINDOW_TIME).mul_f64(random.unit())) {
@@ -168,10 +166,12 @@ impl Sampler {
         let own_before_ns = thread_ns();
         let attached = self.programs.attach();
         let metered = attached.and_then(|()| self.read_window(wait));
+        let within = self.programs.count_thread(true).map(|()| LoadTimes::measure());
         self.programs.detach()?;
         let (mut rows, before, after) = metered?;
+        self.event_costs.add(within?, LoadTimes::measure());
         let own_ns = thread_ns() - own_before_ns;
-        let added_ns = added_ns(&rows, self.calibration, after.switches.wrapping_sub(before.switches)) as u64;
+        let added_ns = added_ns(&rows, self.event_costs, after.switches.wrapping_sub(before.switches)) as u64;
         let others_ns = (after.busy_ns.saturating_sub(before.busy_ns)).saturating_sub(after.own_ns - before.own_ns);
         let span_ns = after.at_ns - before.at_ns;
         let window = MeterWindowRow {
@@ -188,6 +188,7 @@ impl Sampler {
 
     /// Reads the counts of a window, which begins when all programs are attached.
     fn read_window(&mut self, wait: impl FnOnce()) -> Result<(MeterRows, Moment, Moment), MeterRefusal> {
+        self.programs.count_thread(false)?;
         let before = self.moment();
         self.rows_until(before.at_ns, 0)?; // counts so far belong to no window
         wait();
@@ -201,7 +202,7 @@ impl Sampler {
         for table in &mut self.programs.tables {
             table.rows(&mut self.programs.context, span, &mut rows)?;
         }
-        rows.window_events = self.by_process.rows(&mut self.programs.context, span, self.calibration)?;
+        rows.window_events = self.by_process.rows(&mut self.programs.context, span, self.event_costs)?;
         Ok(rows)
     }
 
@@ -217,17 +218,15 @@ impl Sampler {
 }
 
 /// Processor time that the programs added to the events of a window.
-fn added_ns(rows: &MeterRows, calibration: Calibration, switches: u64) -> f64 {
+fn added_ns(rows: &MeterRows, costs: EventCosts, switches: u64) -> f64 {
     let calls: u64 = rows.primitives.iter().filter(|row| row.bucket_ns.is_none()).map(|row| row.count).sum();
     let totals = rows.faults.iter().filter(|row| row.bucket_ns.is_none() && row.device.is_none());
     let (interrupts, faults): (Vec<_>, Vec<_>) = totals.partition(|row| row.kind.contains("interrupt"));
     let sum = |rows: Vec<&loadgo_core::record::FaultRow>| rows.iter().map(|row| row.count).sum::<u64>() as f64;
-    let call_ns = calibration.primitive.map_or(0.0, |price| price.meter_cost_ns());
-    let fault_ns = calibration.fault.map_or(0.0, |price| price.meter_cost_ns());
-    calls as f64 * call_ns
-        + sum(faults) * fault_ns
-        + sum(interrupts) * call_ns
-        + switches as f64 * calibration.switch_ns.unwrap_or(0.0)
+    calls as f64 * costs.call_ns
+        + sum(faults) * costs.fault_ns
+        + sum(interrupts) * costs.call_ns
+        + switches as f64 * costs.switch_ns
 }
 
 /// Mean cost of a window, and how busy the host was in windows.
@@ -255,12 +254,6 @@ impl Costs {
         }
         Duration::from_nanos((self.cost_ns / allowed).min(longest.as_nanos() as f64) as u64).clamp(shortest, longest)
     }
-}
-
-/// Processor time of this thread in nanoseconds.
-fn thread_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 #[cfg(test)]

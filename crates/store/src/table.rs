@@ -253,6 +253,7 @@ tables! {
         event: Option<Word> = row.event.as_deref(),
         count: u64 = row.count,
         cpu_ns: Option<u64> = row.cpu_ns,
+        added_ns: Option<u64> = row.added_ns,
     }
 }
 

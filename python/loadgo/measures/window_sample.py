@@ -34,6 +34,8 @@ Groups = Mapping[str, Mapping[int, float]]
 
 FEWEST_WINDOWS = 4
 """Number of windows from which on an estimate has an interval."""
+COST_DOUBT = 0.7
+"""Largest error of the time that windows add to events, as a part of it. Chosen by hand (docs/meters.md)."""
 ALL_GROUP = ""
 """The group of everything that is not divided by process, such as interrupts."""
 
@@ -54,6 +56,8 @@ class GroupTime:
     """In each window, without what its programs took."""
     whole_ns: float
     """In the stretch, without what the windows took."""
+    added_share: float = 0.0
+    """Time that the windows' programs added to the events of these processes, over their own time in windows."""
 
 
 @dataclass(frozen=True)
@@ -84,17 +88,19 @@ class WindowSample:
 
     def estimate(self, sums: Groups) -> Estimate:
         """The sum over the stretch, from the sums of each group in windows. A window without a sum has 0."""
-        value, count = 0.0, len(self.at_ns)
+        value, doubt, count = 0.0, 0.0, len(self.at_ns)
         residuals = np.zeros(count)
         for group, by_window in sums.items():
             events, factors = np.array([by_window.get(at, 0.0) for at in self.at_ns]), self.factors(group)
             of_group = float(factors @ events)
             value += of_group
+            doubt += of_group * COST_DOUBT * (self.groups[group].added_share if group in self.groups else 0.0)
             residuals += factors * events - of_group * self._shares(group, factors)
         if count < FEWEST_WINDOWS:
             return Estimate(value, None)
         variance = count * float((np.diff(residuals) ** 2).sum()) / (2 * (count - 1))
-        return Estimate(value, student_reach(count - 1) * math.sqrt(variance * (1 - min(self.share, 1.0))))
+        by_chance = student_reach(count - 1) * math.sqrt(variance * (1 - min(self.share, 1.0)))
+        return Estimate(value, math.hypot(by_chance, doubt))
 
     def _shares(self, group: str, factors: Floats) -> Floats:
         """The part of a group's time in windows that each window has."""
@@ -139,12 +145,17 @@ def _process_times(tables: Tables, stretch: Stretch, at_ns: tuple[int, ...], kep
     whole = whole.filter(~pl.col("who").is_in(OWNER_GROUPS)).group_by("who").agg(pl.col("cpu_ns").sum())
     windows = tables.window_events.filter(pl.col("event").is_null() & pl.col("at_ns").is_in(at_ns))
     found: dict[str, dict[int, float]] = {}
-    for at, process, cpu_ns in windows.select("at_ns", pl.col("process").cast(pl.String), "cpu_ns").iter_rows():
+    added: dict[str, float] = {}
+    columns = ("at_ns", pl.col("process").cast(pl.String), "cpu_ns", "added_ns")
+    for at, process, cpu_ns, added_ns in windows.select(columns).iter_rows():
         found.setdefault(process, {})[at] = float(cpu_ns or 0)
-    return {
-        process: GroupTime(np.array([found.get(process, {}).get(at, 0.0) for at in at_ns]), cpu_ns * kept_share)
-        for process, cpu_ns in whole.iter_rows()
-    }
+        added[process] = added.get(process, 0.0) + float(added_ns or 0)
+    groups = {}
+    for process, cpu_ns in whole.iter_rows():
+        in_windows = np.array([found.get(process, {}).get(at, 0.0) for at in at_ns])
+        added_share = added.get(process, 0.0) / max(float(in_windows.sum()), 1.0)
+        groups[process] = GroupTime(in_windows, cpu_ns * kept_share, min(added_share, 1.0))
+    return groups
 
 
 def _busy_ns(tables: Tables, stretch: Stretch) -> float:

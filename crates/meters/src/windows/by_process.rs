@@ -3,7 +3,6 @@
 //! The whole run's processor time of each name is known exactly. So the events of a name over its time in windows, times its whole time, are an
 //! estimate that holds also where windows slow down some processes more than others.
 
-use crate::event_prices::{Calibration, EventPrice};
 use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::named;
 use crate::programs::load::map_array;
@@ -14,6 +13,7 @@ use crate::tables::faults::FAULT_KINDS;
 use crate::tables::processes::{ProcessTimesTable, name_at};
 use crate::tables::who::{FAULT_EVENT_INDEX, UserCommandTable};
 use crate::wanted::MeterRequest;
+use crate::windows::event_costs::EventCosts;
 use crate::windows::programs::{WindowPrograms, request};
 use loadgo_core::record::{MeterRows, WindowEventRow};
 use loadgo_sys::mapped::MappedWords;
@@ -62,18 +62,18 @@ impl EventsByProcess {
         &mut self,
         context: &mut Context,
         span: RecordSpan,
-        calibration: Calibration,
+        costs: EventCosts,
     ) -> Result<Vec<WindowEventRow>, MeterRefusal> {
         let mut counts = Counts::new();
         let mut added_ns: BTreeMap<Arc<str>, f64> = BTreeMap::new();
         for (key, [count, ..]) in self.events.increases()? {
             let process = name_at(&self.names, key.slot as usize);
-            let (event, price) = match key.event.checked_sub(FAULT_EVENT_INDEX) {
-                None => (self.call_names.get(usize::from(key.event)), calibration.primitive),
-                Some(kind) => (self.fault_kinds.get(usize::from(kind)), calibration.fault),
+            let (event, cost_ns) = match key.event.checked_sub(FAULT_EVENT_INDEX) {
+                None => (self.call_names.get(usize::from(key.event)), costs.call_ns),
+                Some(kind) => (self.fault_kinds.get(usize::from(kind)), costs.fault_ns),
             };
             let Some(event) = event else { continue };
-            *added_ns.entry(process.clone()).or_default() += count as f64 * price.as_ref().map_or(0.0, EventPrice::meter_cost_ns);
+            *added_ns.entry(process.clone()).or_default() += count as f64 * cost_ns;
             *counts.entry((process, event.clone())).or_default() += count;
         }
         let mut times = MeterRows::default();
@@ -83,8 +83,9 @@ impl EventsByProcess {
         }
         let time_rows = times.processes.into_iter().map(|row| {
             let added_ns = added_ns.get(&row.who).copied().unwrap_or(0.0) as u64;
-            let cpu_ns = Some(row.cpu_ns.saturating_sub(added_ns));
-            WindowEventRow { at: span.at, span_ns: span.span_ns, process: row.who, event: None, count: 0, cpu_ns }
+            let added_ns = added_ns.min(row.cpu_ns);
+            let (cpu_ns, added_ns) = (Some(row.cpu_ns - added_ns), Some(added_ns));
+            WindowEventRow { at: span.at, span_ns: span.span_ns, process: row.who, event: None, count: 0, cpu_ns, added_ns }
         });
         let event_rows = counts.into_iter().map(|((process, event), count)| event_row(span, process, event, count));
         Ok(time_rows.chain(event_rows).collect())
@@ -92,5 +93,5 @@ impl EventsByProcess {
 }
 
 fn event_row(span: RecordSpan, process: Arc<str>, event: Arc<str>, count: u64) -> WindowEventRow {
-    WindowEventRow { at: span.at, span_ns: span.span_ns, process, event: Some(event), count, cpu_ns: None }
+    WindowEventRow { at: span.at, span_ns: span.span_ns, process, event: Some(event), count, cpu_ns: None, added_ns: None }
 }

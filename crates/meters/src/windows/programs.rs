@@ -68,13 +68,13 @@ impl WindowPrograms {
         Ok(window_hooks().filter_map(descriptor).collect::<Result<_, _>>()?)
     }
 
-    /// Notes the calling thread, whose own events are not counted.
+    /// Lets the programs count the events of the calling thread, or not. At first they do.
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn note_thread(&mut self) -> Result<(), MeterRefusal> {
+    pub fn count_thread(&mut self, counted: bool) -> Result<(), MeterRefusal> {
         let mut options = RawTracePointRunOptions::new();
-        options.args[1] = 1;
+        options.args[1] = if counted { 1 } else { 2 };
         self.window_program()?.test_run(options)?;
         Ok(())
     }
