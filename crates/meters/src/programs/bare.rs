@@ -27,8 +27,12 @@ impl BareHooks {
         let mut count = 0;
         for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(&request)) {
             match hook.point {
-                HookPoint::Tracepoint(name) => drop(tracepoint_program(&mut object)?.attach(name)?),
-                HookPoint::Event(event) => drop(attach_to_all_processors(event_program(&mut object)?, event)?),
+                HookPoint::Tracepoint(name) => {
+                    tracepoint_program(&mut object)?.attach(name)?;
+                }
+                HookPoint::Event(event) => {
+                    attach_to_all_processors(event_program(&mut object)?, event)?;
+                }
             }
             count += 1;
         }
