@@ -30,10 +30,13 @@ from metering import HERE, LOADS, TIERS, Measure, build, each_ns, measured_sums,
 PIPE = ["taskset", "-c", "0", "perf", "bench", "sched", "pipe", "-l"]
 NOTES = (
     "processor time of the load alone, without the reader's; ratios within a repetition, in shuffled order",
+    "programs that do nothing: one program at each hook of the exact tier, in the same repetitions",
     "the typical user: 4 without think time; all of loadgo is in the price, loading and reading the meters too",
     "strace and perf trace wake for each call: their own processor time is in their price",
 )
 
+BARE = "bare"
+"""The tier of `metered` that has programs which do nothing at the hooks of the exact tier."""
 Values = dict[str, list[float]]
 
 
@@ -78,12 +81,12 @@ def _loads(share: float, place: Path) -> list[Compared]:
 
 def _clocked(load: str, amount: int) -> dict[str, Measure]:
     """A load that clocks itself."""
-    return {name: partial(each_ns, load, amount, tier(name)) for name in ("none", *TIERS)}
+    return {name: partial(each_ns, load, amount, tier(name)) for name in ("none", BARE, *TIERS)}
 
 
 def _used(command: list[str]) -> dict[str, Measure]:
     """A load whose processor time the kernel measures."""
-    return {name: partial(used_s, command, tier(name)) for name in ("none", *TIERS)}
+    return {name: partial(used_s, command, tier(name)) for name in ("none", BARE, *TIERS)}
 
 
 def _typical(passes: int, place: Path) -> dict[str, Measure]:
@@ -99,8 +102,16 @@ def _typical(passes: int, place: Path) -> dict[str, Measure]:
 
 
 def _ratios(compared: Compared, values: Values) -> list[Figure]:
-    """The cost of the load under each tier, over that without meters."""
-    return [
+    """The cost of the load under each tier, over that without meters and over that with programs that do nothing."""
+    floors = []
+    if BARE in values:
+        bare = [empty / unmetered for empty, unmetered in zip(values[BARE], values["none"], strict=True)]
+        exact = [metered / empty for metered, empty in zip(values["exact"], values[BARE], strict=True)]
+        floors = [
+            figure(f"{compared.name}, programs that do nothing / none", "", bare),
+            figure(f"{compared.name}, exact / programs that do nothing", "", exact, "<= 1.15"),
+        ]
+    return floors + [
         figure(
             f"{compared.name}, {name} / none",
             "",

@@ -58,6 +58,12 @@ int on_rename(u64 *context)
 	if (!record || !cpu || task->pid != task->tgid)
 		return 0;
 	u64 now = ktime_ns();
+	if (sampled) {
+		if (!record->out)
+			cpu->name = 0;
+		record->name = 0;
+		return 0;
+	}
 	if (!record->out) {
 		charge_run(cpu, record, now > cpu->since ? now - cpu->since : 0, 1);
 		cpu->since = now;
@@ -87,7 +93,7 @@ int on_each_task(struct task_iteration *context)
 	u32 state = task->__state;
 	set_doing_by_registers(&record->doing, task);
 	record->loaded = LOADING_NS;
-	if (task->on_cpu)
+	if (task->on_cpu || sampled)
 		return 0;
 	record->out = now;
 	record->run_delay = task->sched_info.run_delay;
@@ -97,6 +103,38 @@ int on_each_task(struct task_iteration *context)
 		add_to_ready(cpu, record, now);
 	else if (state & UNINTERRUPTIBLE && !(state & NO_LOAD) && !(task->flags & PF_KTHREAD) && BIT_OF(task, in_iowait))
 		add_to_waiting(record, in_call(task) ? DISK_WAIT : PAGE_WAIT, now);
+	return 0;
+}
+
+/* The reader runs this on each processor before it attaches the programs for a window, with the window's number. With a second argument,
+ * it only notes whether the reader's own thread is counted (1) or not (2). */
+SECTION("raw_tp/window")
+int on_window(u64 *context)
+{
+	if (context[1]) {
+		window_thread = context[1] == 2 ? current_pid_tgid() : 0;
+		return 0;
+	}
+	u32 here = this_processor();
+	struct processor *cpu = map_lookup(&processors, &here);
+	struct fault_meter *meter = map_lookup(&faults, &here);
+	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
+	if (!cpu || !meter)
+		return 0;
+	window = context[0];
+	cpu->interrupts = cpu->soft = cpu->turning = 0;
+	cpu->entered = 0;
+	cpu->slot = cpu->name = 0;
+	cpu->time[IN_FAULT] = 0;
+	meter->swapped = 0;
+	see_first(&cpu->doing, task, now);
+	if (!task->pid)
+		cpu->doing.category = IDLE;
+	cpu->tgid = task->tgid;
+	cpu->pid = task->pid;
+	cpu->category = cpu->doing.category;
+	cpu->since = cpu->began = cpu->last = now;
 	return 0;
 }
 

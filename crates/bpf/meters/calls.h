@@ -5,6 +5,7 @@
 
 enum { PRIMITIVES = 512, OTHER_PRIMITIVE = PRIMITIVES - 1 }; /* by number; the last is for all calls without a number of their own */
 enum { MOST_ERRORS = 4095 };
+enum { BEGAN_UNSEEN = 1 << 16 }; /* in `call.number`: the call began before the window */
 
 /* The return value of this call is the value of a restored register, not a result. */
 const volatile u32 sigreturn_number = 0xffff;
@@ -13,10 +14,10 @@ const volatile u32 sigreturn_number = 0xffff;
 struct primitive {
 	u64 count;
 	u64 failed;
-	u64 time; /* ns from entry to return */
+	u64 time; /* ns from entry to return; in windows only those on the processor, also of calls without an end there */
 	u64 off; /* ns of `time` off the processor */
 	u64 faults; /* page faults meanwhile */
-	u32 buckets[BUCKETS]; /* of `time` */
+	u32 buckets[BUCKETS]; /* of the time from entry to return, where both were seen */
 };
 
 struct {
@@ -53,7 +54,14 @@ INLINE void see_task(struct processor *cpu, u64 registers, u64 now)
 	take_over(cpu, now);
 }
 
-/* Counts the call that is under way, if its beginning was seen. */
+/* Charges the time of the call under way since it began or last came to this processor. */
+INLINE void charge_call(struct processor *cpu, struct primitive *sums, u64 now)
+{
+	u64 began = cpu->doing.call.began, from = began > cpu->since ? began : cpu->since;
+	sums->time += now > from ? now - from : 0;
+}
+
+/* Counts the call that is under way, if it was seen before. */
 INLINE void count_call(struct processor *cpu, u32 here, u64 now, s64 result)
 {
 	struct call *call = &cpu->doing.call;
@@ -61,19 +69,24 @@ INLINE void count_call(struct processor *cpu, u32 here, u64 now, s64 result)
 	u32 number = call->number & (PRIMITIVES - 1), index = here * PRIMITIVES + number;
 	if (!began)
 		return;
-	call->began = 0;
 	struct primitive *sums = map_lookup(&primitives, &index);
-	if (!sums)
+	if (sums && sampled && cpu->pid != window_thread)
+		charge_call(cpu, sums, now);
+	call->began = 0;
+	if (!sums || (sampled && cpu->pid == window_thread))
 		return;
 	struct tally single = { .count = 1, .time = now > began ? now - began : 0, .wait = call->off };
 	if ((u64)-result - 1 < MOST_ERRORS && number != sigreturn_number)
 		single.failed = 1;
 	sums->count++;
 	sums->failed += single.failed;
-	sums->time += single.time;
-	sums->off += single.wait;
+	if (!sampled) {
+		sums->time += single.time;
+		sums->off += single.wait;
+	}
 	sums->faults += call->faults;
-	sums->buckets[bucket_of(single.time)]++;
+	if (!(call->number & BEGAN_UNSEEN))
+		sums->buckets[bucket_of(single.time)]++;
 	count_who(cpu, here, number, single);
 }
 

@@ -5,6 +5,16 @@
 /* Constants that user space sets before loading. */
 const volatile u32 exact = 0; /* whether system calls, faults and interrupts are clocked */
 const volatile u32 brk_number = 0xffff; /* the system call that grows the heap */
+const volatile u32 sampled = 0; /* whether the programs run in windows only, beside others that run always */
+
+u32 window = 1; /* number of the present window; see windows.h */
+u32 window_thread = 0; /* id of the reader's thread, in the kernel's numbering: its events are not counted */
+
+/* What the meters know of a task holds within one window. Without windows, the run is one. */
+INLINE u32 present_window(void)
+{
+	return sampled ? window : 1;
+}
 
 struct {
 	MAP_UINT(type, MAP_ARRAY);
@@ -40,11 +50,11 @@ INLINE void charge_and_turn(struct processor *cpu, u64 now, u32 category, u64 re
 		cpu->began = last = now;
 	if (now < last)
 		now = last; /* an interrupt has charged meanwhile */
-	if (may_be_idle && was == IDLE)
+	if (may_be_idle && !sampled && was == IDLE)
 		end_idle(cpu, last, now, ready);
 	else if (was < IDLE)
 		cpu->time[was] += now - last;
-	if (may_be_idle && category == IDLE)
+	if (may_be_idle && !sampled && category == IDLE)
 		begin_idle(cpu, now);
 	ORDERED();
 	cpu->category = category;

@@ -95,6 +95,8 @@ INLINE u32 kind_of_minor(struct fault *fault, struct task_struct *task)
 
 INLINE void count_fault(struct processor *cpu, struct fault_sums *sums, u64 elapsed)
 {
+	if (sampled && cpu->pid == window_thread)
+		return;
 	sums->count++;
 	sums->cpu += cpu->doing.fault.ran;
 	sums->wait += cpu->doing.fault.off;

@@ -1,7 +1,6 @@
 /* Switches between tasks: which task waits and for what, which is ready, which runs. */
 #pragma once
-#include "calls.h"
-#include "causes.h"
+#include "windows.h"
 #include "ready.h"
 
 const volatile u32 switch_tells_state = 0; /* whether the tracepoint's last argument is the state (kernels since 5.18) */
@@ -44,9 +43,44 @@ INLINE void set_doing_by_registers(struct doing *doing, struct task_struct *task
 	doing->call.began = 0;
 	doing->fault.began = 0;
 	doing->category = task->flags & PF_KTHREAD ? KERNEL_THREAD : exact && in_call(task) ? PRIMITIVE : USER;
-	doing->known = 1;
+	doing->known = present_window();
 	doing->minor = task->min_flt;
 	doing->major = task->maj_flt;
+}
+
+/* Sets what a task does that has not been seen in this window. */
+INLINE void see_first(struct doing *doing, struct task_struct *task, u64 now)
+{
+	set_doing_by_registers(doing, task);
+	if (sampled)
+		take_up_call(doing, task, now);
+}
+
+/* The running task leaves the processor in a window. */
+INLINE void leave_in_window(struct processor *cpu, struct task_record *record, struct task_struct *task, u32 state, u64 now)
+{
+	if (state & DEAD) {
+		count_last_faults(task);
+		count_call(cpu, this_processor(), now, 0);
+	} else {
+		leave_call(cpu, now);
+	}
+	record->doing = cpu->doing;
+	record->name = cpu->name;
+	record->out = now;
+}
+
+/* A task comes to the processor in a window. */
+INLINE void enter_in_window(struct processor *cpu, struct task_record *record, u64 came)
+{
+	u64 off = record->out && came > record->out ? came - record->out : 0;
+	cpu->doing = record->doing;
+	cpu->doing.call.off += off;
+	cpu->doing.fault.off += off;
+	cpu->slot = 0;
+	cpu->name = record->name;
+	record->out = 0;
+	record->doing.call.began = record->doing.fault.began = 0; /* over, unless an event reports that the task leaves */
 }
 
 /* The running task leaves the processor; `state` is 0 if it stays ready. */
@@ -56,6 +90,10 @@ INLINE void leave(void *context, struct processor *cpu, struct task_struct *task
 	u64 ran = now > cpu->since ? now - cpu->since : 0;
 	if (!record)
 		return;
+	if (sampled) {
+		leave_in_window(cpu, record, task, state, now);
+		return;
+	}
 	if (!cpu->name)
 		cpu->name = record->name = name_of(task, record->slot);
 	charge_run(cpu, record, ran, state & DEAD);
@@ -95,12 +133,18 @@ INLINE u64 enter(struct processor *cpu, struct task_struct *task, u64 now, u64 c
 {
 	struct task_record *record = record_of(task);
 	if (!record) {
-		set_doing_by_registers(&cpu->doing, task);
+		see_first(&cpu->doing, task, came);
 		cpu->slot = cpu->name = 0;
 		return 0;
 	}
-	if (!record->doing.known)
-		set_doing_by_registers(&record->doing, task);
+	if (record->doing.known != present_window()) {
+		see_first(&record->doing, task, came);
+		record->name = 0; /* in windows it may have another one now */
+	}
+	if (sampled) {
+		enter_in_window(cpu, record, came);
+		return 0;
+	}
 	if (!record->name)
 		record->name = name_of(task, record->slot);
 	u64 ready = record->ready, out = record->out;

@@ -100,15 +100,33 @@ static __attribute__((noinline)) int give_line(struct lines *lines, struct line 
 	return 0;
 }
 
-/* Adds to the sums of an `event` for the session that runs on processor `here`. Events outside of sessions are not counted. */
-INLINE void count_who(struct processor *cpu, u32 here, u32 event, struct tally more)
+/* The key of an event in windows: the name of the process in place of the session. */
+INLINE u64 key_by_name(struct processor *cpu, u32 event)
+{
+	if (!cpu->name)
+		cpu->name = name_of(current_task_btf(), 0);
+	return 1ull << 63 | (u64)cpu->name << 32 | event;
+}
+
+/* The key of an event of a session; 0 outside of sessions. */
+INLINE u64 key_by_session(struct processor *cpu, u32 event)
 {
 	u32 slot = cpu->slot;
 	struct account *account = account_of(slot);
-	struct lines *lines = account ? map_lookup(&who_lines, &here) : 0;
+	if (!account)
+		return 0;
+	return 1ull << 63 | (u64)(by_session ? slot : 0) << 32 | (account->command & 0xffff) << 16 | event;
+}
+
+/* Adds to the sums of an `event` for the session that runs on processor `here`. Events outside of sessions are not counted. */
+INLINE void count_who(struct processor *cpu, u32 here, u32 event, struct tally more)
+{
+	if (sampled && cpu->pid == window_thread)
+		return;
+	u64 key = sampled ? key_by_name(cpu, event) : key_by_session(cpu, event);
+	struct lines *lines = key ? map_lookup(&who_lines, &here) : 0;
 	if (!lines)
 		return;
-	u64 key = 1ull << 63 | (u64)(by_session ? slot : 0) << 32 | (account->command & 0xffff) << 16 | event;
 	struct line *line = &lines->line[key * 0x9e3779b97f4a7c15ull >> WHO_LINES_SHIFT];
 	if (line->key != key)
 		give_line(lines, line, key);

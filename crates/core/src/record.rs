@@ -2,16 +2,22 @@
 //!
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
+mod memory;
 mod meter_price;
+mod meter_window;
 mod user_limits;
+mod window_event;
 
 use std::sync::Arc;
 
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
+pub use memory::{FREE_MEMORY, MemoryRow, OTHER_MEMORY};
 pub use meter_price::MeterPriceRow;
+pub use meter_window::MeterWindowRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
+pub use window_event::WindowEventRow;
 
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,52 +278,6 @@ pub struct QueueRow {
     pub value: f64,
 }
 
-/// The name of free memory in [`MemoryRow::who`].
-pub const FREE_MEMORY: &str = "free";
-
-/// The name in [`MemoryRow::who`] of all memory that is in no other row.
-pub const OTHER_MEMORY: &str = "others";
-
-/// A row of `memory`: the memory of one owner at the end of a span, and pages that it lost and got in the span.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryRow {
-    /// The end of the span.
-    pub at: Instant,
-    /// The length of the span. If many users take turns, it is the time since this user's previous row.
-    pub span_ns: u64,
-    /// `users`, `driver`, `others`, `free`, `file cache`, or the name of a paging device.
-    pub who: Arc<str>,
-    /// The user whose memory it is; `None`: no user.
-    pub user: Option<UserId>,
-    /// Memory that the owner holds.
-    pub resident_bytes: Option<u64>,
-    /// The owner's pages on a paging device; for a device, its used part.
-    pub device_bytes: Option<u64>,
-    /// For a device, its size; for free memory, the size of all memory.
-    pub size_bytes: Option<u64>,
-    /// Page frames that page replacement took from the owner in the span.
-    pub taken_pages: Option<u64>,
-    /// Pages that were brought in for the owner in the span, from a paging device or a file.
-    pub brought_pages: Option<u64>,
-}
-
-impl MemoryRow {
-    /// A row without values.
-    pub fn of(at: Instant, span_ns: u64, who: Arc<str>) -> MemoryRow {
-        MemoryRow {
-            at,
-            span_ns,
-            who,
-            user: None,
-            resident_bytes: None,
-            device_bytes: None,
-            size_bytes: None,
-            taken_pages: None,
-            brought_pages: None,
-        }
-    }
-}
-
 /// A row of `session_usage`: what a session used between two readings of its account, on a host whose driver is elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionUsageRow {
@@ -363,6 +323,10 @@ pub struct MeterRows {
     pub user_limits: Vec<UserLimitRow>,
     /// Rows of `meter_price`.
     pub meter_price: Vec<MeterPriceRow>,
+    /// Rows of `meter_windows`.
+    pub meter_windows: Vec<MeterWindowRow>,
+    /// Rows of `window_events`.
+    pub window_events: Vec<WindowEventRow>,
 }
 
 impl MeterRows {
@@ -371,7 +335,8 @@ impl MeterRows {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
         let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
-        let count = by_span.iter().chain(&others).chain(&rest).sum::<usize>();
+        let of_windows = [self.meter_windows.len(), self.window_events.len()];
+        let count = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

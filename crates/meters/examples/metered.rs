@@ -1,8 +1,9 @@
-//! Runs a command under the meters: `metered none|cheap|cheap,profile|exact|exact-alone COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
+//! Runs a command under the meters: `metered none|bare|cheap|cheap,profile|sampled|exact|exact-alone COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
 //! `METERED=-`, prints the system calls to standard error.
 
 use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
+use loadgo_meters::programs::bare::BareHooks;
 use loadgo_meters::{MeterRequest, Meters, PROFILE_HZ, Tier};
 use std::collections::BTreeMap;
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -12,10 +13,11 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [tier, program, arguments @ ..] = &words[..] else {
-        panic!("usage: metered none|cheap|cheap,profile|exact|exact-alone COMMAND…")
+        panic!("usage: metered none|bare|cheap|cheap,profile|sampled|exact|exact-alone COMMAND…")
     };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
+    let _bare = (tier == "bare").then(|| BareHooks::attach(Tier::Exact).unwrap_or_else(|refusal| panic!("{refusal}")));
     let mut meters = wanted(tier).map(|wanted| Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("{refusal}")));
     let child = Command::new(program).args(arguments).spawn().expect("the command starts");
     let mut samples = Vec::new();
@@ -31,9 +33,10 @@ fn main() -> ExitCode {
 
 fn wanted(tier: &str) -> Option<MeterRequest> {
     let (tier, profile_hz) = match tier {
-        "none" => return None,
+        "none" | "bare" => return None, // bare: programs that do nothing at the exact tier's hooks
         "cheap" => (Tier::Cheap, None),
         "cheap,profile" => (Tier::Cheap, Some(PROFILE_HZ)),
+        "sampled" => (Tier::Sampled, None),
         "exact" => (Tier::Exact, Some(PROFILE_HZ)),
         "exact-alone" => (Tier::Exact, None), // without the profile
         _ => panic!("no tier is called {tier}"),

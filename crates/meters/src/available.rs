@@ -10,6 +10,7 @@ use crate::programs::load::{Loaded, MissingProgram};
 use crate::refusal::MeterRefusal;
 use crate::tables::kernel_interrupts;
 use crate::wanted::{MeterRequest, PROFILE_HZ, Tier};
+use crate::windows;
 use aya::maps::MapType;
 use loadgo_host::doctor::profiles_a_command;
 use std::collections::HashSet;
@@ -78,7 +79,9 @@ pub fn host_meters() -> Vec<MeterAvailability> {
 /// The meters of this host by the programs that were loaded.
 pub(crate) fn loaded_meters(loaded: &Loaded, wanted: &MeterRequest) -> Vec<MeterAvailability> {
     let missing_clock = loaded.missing.iter().find(|missing| missing.program == CLOCK_PROGRAM);
-    let quality = |meter: Meter| match loaded.refusal(meter.programs_of()) {
+    let in_windows = |meter: Meter| wanted.tier == Tier::Sampled && meter.is_only_exact();
+    let programs_of = |meter: Meter| if in_windows(meter) { Meter::Primitives } else { meter.programs_of() };
+    let quality = |meter: Meter| match loaded.refusal(programs_of(meter)) {
         Some(refusal) => MeterQuality::Absent(refusal.clone()),
         None => loaded_quality(meter, wanted, loaded.addresses, missing_clock),
     };
@@ -165,7 +168,7 @@ fn loaded_quality(
     missing_clock: Option<&MissingProgram>,
 ) -> MeterQuality {
     match (meter, wanted.tier) {
-        (Meter::TotalTime, Tier::Cheap) => match missing_clock {
+        (Meter::TotalTime, Tier::Cheap | Tier::Sampled) => match missing_clock {
             Some(missing) => {
                 MeterQuality::estimated_since("busy time is not divided, all of it is user", missing.refusal.clone())
             }
@@ -187,8 +190,9 @@ fn loaded_quality(
             let how = "an interrupt that comes while the kernel runs no program of ours is not counted";
             MeterQuality::estimated_since(how, format!("{} cannot be read", kernel_interrupts::INTERRUPTS_PATH).into())
         }
+        (meter, Tier::Sampled) if meter.is_only_exact() => MeterQuality::estimated(windows::method()),
         (meter, Tier::Cheap) if meter.is_only_exact() => {
-            MeterQuality::Absent("the cheap meters leave it out: --meters exact".into())
+            MeterQuality::Absent("the cheap meters leave it out: --meters sampled or exact".into())
         }
         _ => MeterQuality::Exact,
     }

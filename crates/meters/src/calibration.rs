@@ -8,6 +8,8 @@
 pub(crate) mod calling;
 pub(crate) mod correct;
 
+pub use crate::event_prices::{Calibration, EventPrice};
+
 use crate::programs::load::{Loaded, map_array};
 use crate::programs::names::SYSTEM_CALL_NUMBERS;
 use crate::tables::calls::CALL_WORDS;
@@ -17,7 +19,6 @@ use loadgo_sys::mapped::MappedWords;
 use memmap2::{Advice, MmapMut};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
-use std::fmt;
 use std::hint::black_box;
 use std::io::{Read, Write, pipe};
 use std::os::unix::process::parent_id;
@@ -29,63 +30,9 @@ const CALIBRATION_RUNS: usize = 32;
 /// Number of system calls in a measurement.
 const CALLS_PER_RUN: u64 = 500;
 /// Number of pages read in a measurement.
-const PAGES_PER_RUN: usize = 256;
+pub(crate) const PAGES_PER_RUN: usize = 256;
 /// Number of bytes passed in a measurement, with a switch each.
 const SWITCHES_PER_RUN: u64 = 50;
-
-/// Processor time of one event.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EventPrice {
-    /// Time without the meters.
-    pub bare_ns: f64,
-    /// Time with the meters.
-    pub metered_ns: f64,
-    /// Time that the meters clock.
-    pub clocked_ns: f64,
-}
-
-impl EventPrice {
-    /// Cost of the meters.
-    pub fn meter_cost_ns(&self) -> f64 {
-        (self.metered_ns - self.bare_ns).max(0.0)
-    }
-
-    /// Correction of a clocked event, to the time without the meters. May be negative.
-    pub fn clock_correction_ns(&self) -> f64 {
-        self.bare_ns - self.clocked_ns
-    }
-
-    /// Time of an event that is clocked in another category, nearly always in `user`.
-    pub fn misattributed_ns(&self) -> f64 {
-        (self.metered_ns - self.clocked_ns).max(0.0)
-    }
-}
-
-/// Costs of the meters on this host. None if not metered in this tier, or if no measurement was undisturbed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Calibration {
-    /// Cost of a primitive: a null system call.
-    pub primitive: Option<EventPrice>,
-    /// Cost of a page fault: the first reading of a page.
-    pub fault: Option<EventPrice>,
-    /// Cost of the meters at a switch between tasks, with the wakeup before it.
-    pub switch_ns: Option<f64>,
-}
-
-impl fmt::Display for Calibration {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let price = |price: &EventPrice| {
-            let EventPrice { bare_ns, clocked_ns, .. } = price;
-            format!("{bare_ns:.0} ns, of which {clocked_ns:.0} clocked; the meters add {:.0} ns", price.meter_cost_ns())
-        };
-        let sentences = [
-            self.primitive.as_ref().map(|cost| format!("a null primitive takes {}", price(cost))),
-            self.fault.as_ref().map(|cost| format!("the shortest page fault takes {}", price(cost))),
-            self.switch_ns.map(|ns| format!("the meters add {ns:.0} ns to a switch")),
-        ];
-        out.write_str(&sentences.into_iter().flatten().collect::<Vec<_>>().join("; "))
-    }
-}
 
 /// Processor times of the loads on one processor, without the meters.
 #[derive(Clone, Copy, Debug)]
@@ -112,9 +59,9 @@ pub(crate) fn unmetered_prices(tier: Tier) -> Option<LoadPrices> {
 }
 
 fn unmetered_events() -> Option<ClockedPrices> {
-    touches_ns()?; // the first time also creates page tables
-    let (call_ns, ()) = first_quartile(|| Some((calls_ns(), ())))?;
-    let (touch_ns, ()) = first_quartile(|| Some((touches_ns()?, ())))?;
+    touches_ns(PAGES_PER_RUN)?; // the first time also creates page tables
+    let (call_ns, ()) = first_quartile(|| Some((calls_ns(CALLS_PER_RUN), ())))?;
+    let (touch_ns, ()) = first_quartile(|| Some((touches_ns(PAGES_PER_RUN)?, ())))?;
     Some(ClockedPrices { call_ns, touch_ns })
 }
 
@@ -138,7 +85,7 @@ fn metered_calls(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<Even
     };
     let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read(&table);
-        let ns = calls_ns();
+        let ns = calls_ns(CALLS_PER_RUN);
         let after = read(&table);
         (after.0 - before.0 == CALLS_PER_RUN).then_some((ns, (after.1 - before.1) as f64 / CALLS_PER_RUN as f64))
     })?;
@@ -149,7 +96,7 @@ fn metered_touches(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<Ev
     let read = || faults::clocked_faults_on(loaded, processor as u32).ok();
     let (metered_ns, clocked_ns) = first_quartile(|| {
         let before = read()?;
-        let ns = touches_ns()?;
+        let ns = touches_ns(PAGES_PER_RUN)?;
         let after = read()?;
         let count = after.0 - before.0;
         let is_undisturbed = (PAGES_PER_RUN as u64..PAGES_PER_RUN as u64 + 4).contains(&count); // no other task faulted on this processor
@@ -158,20 +105,20 @@ fn metered_touches(processor: usize, bare_ns: f64, loaded: &Loaded) -> Option<Ev
     Some(EventPrice { bare_ns, metered_ns, clocked_ns })
 }
 
-/// Time of a null system call.
-fn calls_ns() -> f64 {
+/// Time of a null system call, the mean of `count`.
+pub(crate) fn calls_ns(count: u64) -> f64 {
     let began = thread_ns();
-    for _ in 0..CALLS_PER_RUN {
+    for _ in 0..count {
         black_box(parent_id());
     }
-    (thread_ns() - began) as f64 / CALLS_PER_RUN as f64
+    (thread_ns() - began) as f64 / count as f64
 }
 
 /// Time of the first reading of a page, less that of a later one. The page is all zeros and needs no memory, whose varying speed
 /// would disturb the measurement.
-fn touches_ns() -> Option<f64> {
+pub(crate) fn touches_ns(pages: usize) -> Option<f64> {
     let page = rustix::param::page_size();
-    let memory = MmapMut::map_anon(PAGES_PER_RUN * page).ok()?;
+    let memory = MmapMut::map_anon(pages * page).ok()?;
     let _ = memory.advise(Advice::NoHugePage); // fails on a kernel without huge pages
     let touch = || {
         let began = thread_ns();
@@ -181,7 +128,7 @@ fn touches_ns() -> Option<f64> {
         thread_ns() - began
     };
     let (fresh, warm) = (touch(), touch());
-    Some(fresh.saturating_sub(warm) as f64 / PAGES_PER_RUN as f64)
+    Some(fresh.saturating_sub(warm) as f64 / pages as f64)
 }
 
 /// Processor time in which a thread passes a byte to another one on the same processor: a switch and two system calls.
@@ -220,7 +167,7 @@ fn first_quartile<T: Copy>(mut measure: impl FnMut() -> Option<(f64, T)>) -> Opt
 }
 
 /// Processor time of this thread in nanoseconds.
-fn thread_ns() -> u64 {
+pub(crate) fn thread_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -250,13 +197,6 @@ impl Drop for PinnedThread {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_event_costs_its_clocked_and_its_misattributed_time() {
-        let price = EventPrice { bare_ns: 120.0, metered_ns: 320.0, clocked_ns: 150.0 };
-        assert_eq!((price.meter_cost_ns(), price.clock_correction_ns(), price.misattributed_ns()), (200.0, -30.0, 170.0));
-        assert_eq!(price.misattributed_ns() + price.clocked_ns, price.bare_ns + price.meter_cost_ns());
-    }
 
     #[test]
     fn a_price_is_the_first_quartile_or_none() {

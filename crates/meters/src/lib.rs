@@ -8,6 +8,7 @@ pub mod accounts;
 pub mod available;
 pub mod calibration;
 mod clock;
+mod event_prices;
 #[cfg(test)]
 mod failing_part;
 mod kallsyms;
@@ -25,6 +26,7 @@ pub mod tables;
 #[cfg(test)]
 mod unseen_wakeups;
 mod wanted;
+mod windows;
 
 pub use meter::Meter;
 pub use programs::load::kernel_types;
@@ -126,7 +128,9 @@ impl Meters {
 
     /// Costs of the meters on this host, measured at the start.
     pub fn calibration(&self) -> Calibration {
-        self.calibration
+        let of_windows = self.context.window_calibration.unwrap_or_default();
+        let Calibration { primitive, fault, switch_ns } = self.calibration;
+        Calibration { primitive: primitive.or(of_windows.primitive), fault: fault.or(of_windows.fault), switch_ns }
     }
 
     /// Samples per second that the clock takes of each busy processor; 0 without a clock.
@@ -178,6 +182,7 @@ const PARTS: &[(Option<Meter>, BeginPart)] = &[
     (None, by_user::ByUser::begin),
     (Some(Meter::Faults), faults::FaultTable::begin),
     (Some(Meter::Interrupts), interrupts::InterruptTable::begin),
+    (Some(Meter::Primitives), windows::Windows::begin),
     (Some(Meter::Price), price::Price::begin),
 ];
 

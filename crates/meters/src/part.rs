@@ -2,9 +2,11 @@
 
 use crate::accounts::sessions::{SessionReporter, Sessions};
 use crate::accounts::{AccountWaits, WaitAccounts};
+use crate::event_prices::Calibration;
 use crate::programs::load::Loaded;
 use crate::refusal::MeterRefusal;
 use crate::shares::ActivityCounts;
+use aya::programs::ProgramFd;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
@@ -48,6 +50,10 @@ pub(crate) struct Context {
     pub accounts: Option<WaitAccounts>,
     /// Number of mappings that the clock profile has recorded; None without a profile.
     pub recorded_mappings: Option<Arc<AtomicU64>>,
+    /// The programs of the sampled tier's windows, with the names of their meters.
+    pub window_programs: Vec<(ProgramFd, &'static str)>,
+    /// Cost of those programs, measured at the start; None outside of the sampled tier.
+    pub window_calibration: Option<Calibration>,
     /// Clock samples by activity, for each processor in the last span.
     pub shares: HashMap<u32, ActivityCounts>,
 }
@@ -63,6 +69,8 @@ impl Context {
             waits: None,
             accounts: None,
             recorded_mappings: None,
+            window_programs: Vec::new(),
+            window_calibration: None,
             shares: HashMap::new(),
         }
     }

@@ -177,6 +177,10 @@ impl Price {
         let calls = measure_calls(&mut context.loaded, wanted);
         let ticking = Ticking::of(&mut context.loaded, wanted)?;
         let mut clocked = ClockedMeters::of(&context.loaded, wanted, calls, ticking)?;
+        for (descriptor, meter) in std::mem::take(&mut context.window_programs) {
+            let kind = if meter == Meter::Faults.name() { calls.event.or(calls.tracepoint) } else { calls.tracepoint };
+            clocked.programs.push(ClockedProgram { descriptor, meter, call: Call::Known(kind) });
+        }
         let records = |count: &Arc<AtomicU64>| MappingRecords { count: count.clone(), each: calls.mapping };
         clocked.records = context.recorded_mappings.as_ref().map(records);
         let (window_sender, windows) = channel();

@@ -2,6 +2,7 @@
 //! reader (`layout`).
 
 pub(crate) mod addresses;
+pub mod bare;
 pub(crate) mod hooks;
 pub mod interrupted_load;
 pub(crate) mod layout;

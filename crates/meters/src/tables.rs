@@ -14,4 +14,4 @@ pub(crate) mod queue;
 mod shown;
 pub(crate) mod time;
 mod unclocked_interrupts;
-mod who;
+pub(crate) mod who;

@@ -14,6 +14,8 @@ const ACTIVITY_HZ: u32 = 237;
 pub enum Tier {
     /// Switches, idle time, queues and waits are exact; clock samples divide busy time.
     Cheap,
+    /// As [`Tier::Cheap`], and every system call, fault and interrupt is clocked in random windows.
+    Sampled,
     /// Every system call, fault and interrupt is clocked too.
     Exact,
 }
@@ -40,6 +42,6 @@ impl MeterRequest {
     /// Whether a program in the kernel counts what processors do at the ticks of a clock. The profile's samples serve as well, and the
     /// exact tier needs none.
     pub(crate) fn counts_activities(&self) -> bool {
-        self.tier == Tier::Cheap && self.profile_hz.is_none()
+        self.tier != Tier::Exact && self.profile_hz.is_none()
     }
 }

@@ -32,29 +32,36 @@ pub enum NamedTier {
     Cheap,
     /// The cheap meters with the clock profile.
     CheapWithProfile,
+    /// The cheap meters, and the exact ones in random windows.
+    Sampled,
     /// The exact meters, which always have the clock profile.
     Exact,
 }
 
 impl NamedTier {
     /// All tiers.
-    const ALL: [NamedTier; 3] = [NamedTier::Cheap, NamedTier::CheapWithProfile, NamedTier::Exact];
+    const ALL: [NamedTier; 4] = [NamedTier::Cheap, NamedTier::CheapWithProfile, NamedTier::Sampled, NamedTier::Exact];
 
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
             NamedTier::Cheap => "cheap",
             NamedTier::CheapWithProfile => "cheap,profile",
+            NamedTier::Sampled => "sampled",
             NamedTier::Exact => "exact",
         }
     }
 
     fn tier(self) -> Tier {
-        if self == NamedTier::Exact { Tier::Exact } else { Tier::Cheap }
+        match self {
+            NamedTier::Cheap | NamedTier::CheapWithProfile => Tier::Cheap,
+            NamedTier::Sampled => Tier::Sampled,
+            NamedTier::Exact => Tier::Exact,
+        }
     }
 
     fn profile_hz(self) -> Option<u32> {
-        (self != NamedTier::Cheap).then_some(PROFILE_HZ)
+        matches!(self, NamedTier::CheapWithProfile | NamedTier::Exact).then_some(PROFILE_HZ)
     }
 }
 
@@ -76,7 +83,7 @@ impl TierAsked {
 }
 
 fn no_such_tier(name: &str) -> String {
-    let words = "say none, cheap, cheap,profile or exact";
+    let words = "say none, cheap, cheap,profile, sampled or exact";
     match name {
         "exact,profile" => format!("there are no {name} meters: the exact meters always have the profile; {words}"),
         _ => format!("there are no {name} meters: {words}"),

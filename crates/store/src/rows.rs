@@ -203,6 +203,8 @@ impl QueuedRows {
         sampled.session_usage.append(&mut sample.session_usage);
         sampled.user_limits.append(&mut sample.user_limits);
         sampled.meter_price.append(&mut sample.meter_price);
+        sampled.meter_windows.append(&mut sample.meter_windows);
+        sampled.window_events.append(&mut sample.window_events);
     }
 
     /// Number of rows, including those that were dropped.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, MeterPriceRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow, SegmentRow,
-    SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow,
+    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow,
 };
 use loadgo_core::time::Instant;
 
@@ -234,6 +234,26 @@ tables! {
         run_ns: u64 = row.run_ns,
         call_ns: Option<u64> = row.call_ns,
         call_error_ns: Option<u64> = row.call_error_ns,
+    }
+
+    /// Windows in which the sampled tier clocked system calls, faults and interrupts.
+    MeterWindows, meter_windows(rows: &[MeterWindowRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        stretch_ns: u64 = row.stretch_ns,
+        busy_ns: u64 = row.busy_ns,
+        cost_ns: u64 = row.cost_ns,
+    }
+
+    /// System calls, faults and processor time by name of process in those windows.
+    WindowEvents, window_events(rows: &[WindowEventRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        process: Word = &row.process,
+        event: Option<Word> = row.event.as_deref(),
+        count: u64 = row.count,
+        cpu_ns: Option<u64> = row.cpu_ns,
+        added_ns: Option<u64> = row.added_ns,
     }
 }
 

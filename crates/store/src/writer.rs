@@ -71,6 +71,8 @@ impl Writer {
         self.write_rows(Table::SessionUsage, &mut rows.session_usage, batch::session_usage, |row| row.at);
         self.write_rows(Table::UserLimits, &mut rows.user_limits, batch::user_limits, |row| row.at);
         self.write_rows(Table::MeterPrice, &mut rows.meter_price, batch::meter_price, |row| row.at);
+        self.write_rows(Table::MeterWindows, &mut rows.meter_windows, batch::meter_windows, |row| row.at);
+        self.write_rows(Table::WindowEvents, &mut rows.window_events, batch::window_events, |row| row.at);
     }
 
     fn write_interactions(&mut self, interactions: &[PackedInteraction]) {

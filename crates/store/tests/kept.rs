@@ -9,8 +9,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, Outcome, Phase, PrimitiveRow,
-    ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome, Phase,
+    PrimitiveRow, ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
+    UserLimitRow, WindowEventRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -86,14 +87,8 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         cpu_ns: Some(3),
         wait_ns: Some(4),
     };
-    let slow = FaultRow {
-        user: Some(1),
-        command: Some("edit".into()),
-        bucket_ns: Some(7),
-        cpu_ns: None,
-        wait_ns: None,
-        ..fault.clone()
-    };
+    let (user, command, bucket_ns) = (Some(1), Some("edit".into()), Some(7));
+    let slow = FaultRow { user, command, bucket_ns, cpu_ns: None, wait_ns: None, ..fault.clone() };
     let line = PrimitiveRow {
         at,
         span_ns: 9,
@@ -130,8 +125,14 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         session_usage: vec![of_line(Some(1), Usage::default())],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
+        meter_windows: vec![window_of(at, count)],
+        window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
         ..MeterRows::default()
     }
+}
+
+fn window_of(at: Instant, count: u64) -> MeterWindowRow {
+    MeterWindowRow { at, span_ns: 9, stretch_ns: count, ..MeterWindowRow::default() }
 }
 
 fn stack_of(at: Instant, count: u64) -> StackRow {

@@ -132,7 +132,8 @@ LimitEachOption = Annotated[
     ),
 ]
 MetersOption = Annotated[
-    Literal["none", "cheap", "cheap,profile", "exact"] | None, typer.Option(help="The kernel's meters: see loadgo run.")
+    Literal["none", "cheap", "cheap,profile", "sampled", "exact"] | None,
+    typer.Option(help="The kernel's meters: see loadgo run."),
 ]
 DrawsOption = Annotated[
     int | None,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from loadgo.measures.category_events import events_by_category
 from loadgo.measures.charges import HOUR_NS
 from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.tariff import Tariff
-from loadgo.measures.total_time import events_by_category, total_time_of
+from loadgo.measures.total_time import total_time_of
 from loadgo.records.fleets import hosts_of_run
 from loadgo.records.phases import Stretch
 

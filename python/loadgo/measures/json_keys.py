@@ -5,13 +5,14 @@ from __future__ import annotations
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts
 from loadgo.measures.charges import Cost
 from loadgo.measures.drivers import DriverFigures
+from loadgo.measures.event_totals import EventTotals
 from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.limit_costs import LimitCost, LimitCosts
 from loadgo.measures.littles_law import LittleAudit
 from loadgo.measures.meter_price import MeterPrice, PriceOfMeter
 from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
-from loadgo.measures.meters import EventTotals, FunctionSamples, MappingTotals, Meters, MetersOfPart
+from loadgo.measures.meters import FunctionSamples, MappingTotals, MeteredWindows, Meters, MetersOfPart
 from loadgo.measures.network_time import NetworkTime
 from loadgo.measures.other_work import OtherWork
 from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
@@ -67,10 +68,13 @@ JSON_KEYS: dict[type, str] = {
     WhoseTime: "source users processes",
     OwnerTime: "name cpu_ns ready_wait_ns paging_wait_ns io_wait_ns",
     Meters: (
-        "span_ns faults fault_correction_ns segments functions primitives interrupts queues ready eligible asking by "
-        "parts command"
+        "span_ns windows faults fault_correction_ns segments functions primitives interrupts queues ready eligible "
+        "asking by parts command"
     ),
-    EventTotals: "name count errors faults cpu_ns wait_ns time_ns mean_ns p50_ns p90_ns p99_ns",
+    EventTotals: (
+        "name count errors faults cpu_ns wait_ns time_ns mean_ns p50_ns p90_ns p99_ns count_error cpu_error_ns"
+    ),
+    MeteredWindows: "number covered_ns share",
     MappingTotals: "name faults_minor faults_major samples",
     FunctionSamples: "name samples share",
     Queue: "name length requests a_second service_ns wait_ns busy",

@@ -1,17 +1,17 @@
-"""The meters' figures of a stretch: faults by kind and by mapping, system calls, interrupts, and lengths of queues.
-
-A quantile is the lower end of the histogram's bucket in which it lies.
-"""
+"""The meters' figures of a stretch: faults by kind and by mapping, system calls, interrupts, and lengths of queues."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from loadgo.measures.event_totals import EventTotals, event_totals, measured_sum
 from loadgo.measures.queues import Queue, ReadyQueue, measures_of, queues_of, ready_of
+from loadgo.measures.sampled_events import SampledEvents, sampled_events
+from loadgo.measures.window_sample import window_sample
 from loadgo.records.phases import Stretch, lies_in
 
 if TYPE_CHECKING:
@@ -23,34 +23,6 @@ BREAKDOWN_COLUMNS = ("command", "user")
 
 MOST_FUNCTIONS = 100
 """Largest number of functions in a summary."""
-
-_QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99}
-
-
-@dataclass(frozen=True)
-class EventTotals:
-    """Totals of the faults of one kind, the system calls of one name, or the interrupts of one device.
-
-    None means not measured.
-    """
-
-    name: str
-    count: int
-    errors: int | None
-    """Number of failed events."""
-    faults: int | None
-    """Number of page faults within the events."""
-    cpu_ns: int | None
-    """Processor time of all events."""
-    wait_ns: int | None
-    """Wait of all events, in which they used no processor."""
-    time_ns: int | None
-    """Time from beginning to end, of all events."""
-    mean_ns: float | None
-    """Mean time from beginning to end."""
-    p50_ns: int | None
-    p90_ns: int | None
-    p99_ns: int | None
 
 
 @dataclass(frozen=True)
@@ -84,10 +56,23 @@ class MetersOfPart:
 
 
 @dataclass(frozen=True)
+class MeteredWindows:
+    """The random windows from which the figures of system calls, faults and interrupts are estimated."""
+
+    number: int
+    covered_ns: int
+    """The length of all of them."""
+    share: float
+    """The share of them in the stretch, 0 to 1."""
+
+
+@dataclass(frozen=True)
 class Meters:
     """The meters' figures of a stretch; empty where nothing was metered."""
 
     span_ns: int
+    windows: MeteredWindows | None
+    """The windows of the sampled meters; None where every event was counted, or none."""
     faults: tuple[EventTotals, ...]
     fault_correction_ns: float | None
     """Processor time of a page fault that no program can clock, its entry and return, less what the meters add.
@@ -121,17 +106,19 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
     measures, span_ns = measures_of(queue), _span_ns(queue)
     of_processors = measures.get("processors", {})
     command = _metered_command(tables)
+    sampled = sampled_events(tables.window_events, window_sample(tables, stretch))
     timed = _timed_faults(tables, stretch), _timed_calls(tables, stretch)
     faults, primitives = (rows if command is None else _with_command(command, rows) for rows in timed)
-    fault_totals = event_totals(host_wide_rows(faults))
+    fault_totals = _totals(host_wide_rows(faults), sampled)
     return Meters(
         span_ns=span_ns,
+        windows=_metered_windows(sampled),
         faults=fault_totals,
         fault_correction_ns=_fault_correction_ns(tables.conditions),
         segments=_mapping_totals(_rows_within(tables.segments, tables, stretch)),
         functions=_function_samples(_rows_within(tables.stacks, tables, stretch)),
-        primitives=event_totals(host_wide_rows(primitives)),
-        interrupts=_interrupt_totals(faults),
+        primitives=_totals(host_wide_rows(primitives), sampled),
+        interrupts=_interrupt_totals(faults, sampled),
         queues=queues_of(measures, span_ns),
         ready=ready_of(measures.get("processors"), span_ns, _interrupt_count(fault_totals)),
         eligible=of_processors.get("eligible"),
@@ -140,6 +127,17 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
         parts=_meters_by_part(faults, primitives, by) if by else (),
         command=None if command is None else next(iter(_meters_by_part(faults, primitives, "command")), None),
     )
+
+
+def _totals(rows: pl.DataFrame, sampled: SampledEvents | None) -> tuple[EventTotals, ...]:
+    return event_totals(rows) if sampled is None else sampled.totals(rows)
+
+
+def _metered_windows(sampled: SampledEvents | None) -> MeteredWindows | None:
+    if sampled is None:
+        return None
+    sample = sampled.sample
+    return MeteredWindows(len(sample.at_ns), int(sample.lengths_ns.sum()), sample.share)
 
 
 def _fault_correction_ns(conditions: Mapping[str, Any]) -> float | None:
@@ -160,56 +158,20 @@ def _with_command(command: str, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(named)
 
 
-def event_totals(rows: pl.DataFrame) -> tuple[EventTotals, ...]:
-    """Sums and quantiles by `name`, in the order of the rows, which have the columns of `_timed_faults`."""
-    if rows.is_empty():  # a list of a thousand runs without meters must not pay for queries on nothing
-        return ()
-    sums = (
-        rows.filter(pl.col("bucket_ns").is_null())
-        .group_by("name", maintain_order=True)
-        .agg(
-            pl.col("count").sum(),
-            *(measured_sum(column) for column in ("errors", "faults", "cpu_ns", "wait_ns", "time_ns")),
-        )
-    )
-    quantiles = _quantiles(rows.filter(pl.col("bucket_ns").is_not_null()))
-    return tuple(_event_row(row, quantiles.get(row["name"], {})) for row in sums.iter_rows(named=True))
-
-
-def _event_row(row: Mapping[str, Any], quantiles: Mapping[str, int]) -> EventTotals:
-    count, time_ns = int(row["count"]), row["time_ns"]
-    return EventTotals(
-        name=str(row["name"]),
-        count=count,
-        errors=row["errors"],
-        faults=row["faults"],
-        cpu_ns=row["cpu_ns"],
-        wait_ns=row["wait_ns"],
-        time_ns=time_ns,
-        mean_ns=time_ns / count if count and time_ns is not None else None,
-        p50_ns=quantiles.get("p50_ns"),
-        p90_ns=quantiles.get("p90_ns"),
-        p99_ns=quantiles.get("p99_ns"),
-    )
-
-
-def most_time_first(rows: Sequence[EventTotals]) -> tuple[EventTotals, ...]:
-    """Sorts by processor time, the largest first; where that was not measured, by time from beginning to end."""
-    return tuple(sorted(rows, key=lambda row: (-(row.cpu_ns or 0), -(row.time_ns or 0), -row.count)))
-
-
 def host_wide_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows for all users, commands and devices together; all other rows are parts of these."""
     return rows.filter(pl.all_horizontal(pl.col("^(user|command|device)$").is_null()))
 
 
-def _interrupt_totals(faults: pl.DataFrame) -> tuple[EventTotals, ...]:
+def _interrupt_totals(faults: pl.DataFrame, sampled: SampledEvents | None) -> tuple[EventTotals, ...]:
     """Interrupts, then soft interrupts, by device: the largest processor time first, untimed ones last."""
     device_rows = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
     if device_rows.is_empty():
         return ()
     device = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
-    kinds = [event_totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device)) for kind in _INTERRUPTS]
+    kinds = [
+        _totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device), sampled) for kind in _INTERRUPTS
+    ]
     return tuple(row for totals in kinds for row in sorted(totals, key=lambda row: -(row.cpu_ns or 0)))
 
 
@@ -224,7 +186,7 @@ def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     return _rows_within(tables.faults, tables, stretch).select(
         pl.col("kind").cast(pl.String).alias("name"),
         pl.col("device").cast(pl.String),
-        *("user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
+        *("at_ns", "user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
         errors=pl.lit(None, pl.UInt64),
         faults=pl.lit(None, pl.UInt64),
         time_ns=pl.col("cpu_ns") + pl.col("wait_ns"),
@@ -232,15 +194,20 @@ def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
 
 
 def _timed_calls(tables: Tables, stretch: Stretch) -> pl.DataFrame:
-    """The system calls of the stretch in the columns of `_timed_faults`; on a machine their time is processor time."""
+    """The system calls of the stretch in the columns of `_timed_faults`.
+
+    The time of a machine's operation is processor time, and so is that of a call in windows, which cut its waits.
+    """
     rows = _rows_within(tables.primitives, tables, stretch)
     machine = tables.conditions.get("system", {}).get("kind", "host") == "machine"
-    return rows.select(
+    calls = rows.select(
         pl.col("name").cast(pl.String),
-        *("user", "command", "bucket_ns", "count", "errors", "faults", "time_ns", "wait_ns"),
+        *("at_ns", "user", "command", "bucket_ns", "count", "errors", "faults", "time_ns", "wait_ns"),
         device=pl.lit(None, pl.String),
         cpu_ns=pl.col("time_ns") if machine else pl.col("time_ns") - pl.col("wait_ns"),
     )
+    cut_times = [pl.lit(None, pl.UInt64).alias(name) for name in ("time_ns", "wait_ns")]
+    return calls if tables.meter_windows.is_empty() else calls.with_columns(cut_times)
 
 
 def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.DataFrame:
@@ -249,25 +216,6 @@ def _rows_within(frame: pl.DataFrame, tables: Tables, stretch: Stretch) -> pl.Da
         return frame
     spans = frame if tables.time.is_empty() else tables.time
     return frame if spans.filter(lies_in(stretch)).is_empty() else frame.filter(lies_in(stretch))
-
-
-def measured_sum(column: str | pl.Expr) -> pl.Expr:
-    """The sum of the values that were measured; null without such a value."""
-    values = pl.col(column) if isinstance(column, str) else column
-    return pl.when(values.count() > 0).then(values.sum())
-
-
-def _quantiles(buckets: pl.DataFrame) -> dict[str, dict[str, int]]:
-    """The bucket in which each quantile lies, by name and by column of the quantile."""
-    counts = buckets.group_by("name", "bucket_ns").agg(pl.col("count").sum()).sort("name", "bucket_ns")
-    below = pl.col("count").cum_sum().over("name", order_by="bucket_ns")
-    counted = counts.with_columns(below=below, all=pl.col("count").sum().over("name"))
-    quantiles = [
-        pl.col("bucket_ns").filter(pl.col("below") >= q * pl.col("all")).first().alias(column)
-        for column, q in _QUANTILES.items()
-    ]
-    rows = counted.filter(pl.col("all") > 0).group_by("name").agg(quantiles)
-    return {str(row.pop("name")): row for row in rows.iter_rows(named=True)}
 
 
 def _mapping_totals(frame: pl.DataFrame) -> tuple[MappingTotals, ...]:

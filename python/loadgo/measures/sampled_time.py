@@ -14,6 +14,9 @@ from typing import Any
 SAMPLED_CATEGORIES = ("user", "primitive", "page fault", "interrupt", "soft interrupt", "getwork")
 """The categories that divide the time of tasks. The clock's other samples fell on the kernel's own tasks."""
 
+SAMPLED_TIER = "sampled"
+"""The meters that clock system calls, faults and interrupts in random windows."""
+
 _FIRST_CLOCK_HZ = 1000
 """Samples a second in runs whose `run.toml` does not say it: all had the same."""
 
@@ -23,7 +26,7 @@ _REACH_IN_ERRORS = 1.96
 
 def dividing_clock_hz(meters_section: Mapping[str, Any]) -> int:
     """Samples a second of each busy processor that divide its time, by `[meters]` of `run.toml`; 0 without any."""
-    if meters_section.get("tier") not in ("cheap", "cheap,profile"):
+    if meters_section.get("tier") not in ("cheap", "cheap,profile", SAMPLED_TIER):
         return 0
     return int(meters_section.get("clock_hz", _FIRST_CLOCK_HZ))
 

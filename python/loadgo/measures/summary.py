@@ -12,6 +12,7 @@ import polars as pl
 from loadgo.errors import UnknownName
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import DriverAudit, Loss, SessionCounts, count_sessions, driver_audit, group_losses
+from loadgo.measures.category_events import events_by_category
 from loadgo.measures.charged_use import shared_holdings
 from loadgo.measures.charges import Cost, SharedHoldings, cost_of, interaction_cost
 from loadgo.measures.drivers import DriverFigures, drivers_figures
@@ -25,7 +26,7 @@ from loadgo.measures.network_time import NetworkTime, network_time_of
 from loadgo.measures.other_work import OtherWork, other_work_of
 from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.tariff import Tariff, tariff_on
-from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
+from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import (
     OUTCOME_COUNTS,
     USAGE_MEANS,

@@ -21,7 +21,6 @@ from loadgo.measures.sampled_time import SAMPLED_CATEGORIES, dividing_clock_hz, 
 from loadgo.records.phases import Stretch, spans_in
 
 if TYPE_CHECKING:
-    from loadgo.measures.meters import Meters
     from loadgo.records.tables import Tables
 
 TICK_NS = 10_000_000
@@ -62,21 +61,6 @@ TICK_CATEGORIES = frozenset(("system", "nice", "irq", "softirq", "iowait", "idle
 """Categories of the kernel's own account, which counts ticks."""
 _UNWANTED_IDLE = ("idle zero", "idle page wait", "idle disk wait", "idle dispatch", "idle", "iowait")
 """Idle time in which no eligible process wanted a processor: 1973's zero and non-multiprogramming idle."""
-
-# The events of each category: kinds of faults, or names of system calls.
-_FAULT_KINDS = {
-    "page fault": ("major", "minor", "swap-in", "write-protect"),
-    "segment fault": ("segment",),
-    "bound fault": ("bound",),
-    "interrupt": ("interrupt",),
-    "soft interrupt": ("soft interrupt",),
-}
-_CALL_NAMES = {
-    "terminal": ("line in", "line out"),
-    "wall crossing": ("wall crossing",),
-    "network": ("network message",),
-    "process creation": ("process creation",),
-}
 
 
 @dataclass(frozen=True)
@@ -213,18 +197,6 @@ def total_time_of(tables: Tables, stretch: Stretch, counts: Mapping[str, int] | 
             2 * len(processors) * TICK_NS if kind == "kernel's ticks" else 0,
         ),
     )
-
-
-def events_by_category(meters: Meters) -> dict[str, int]:
-    """Number of faults, system calls and dispatches that the meters counted, by category of processor time."""
-    faults = {row.name: row.count for row in meters.faults}
-    calls = {row.name: row.count for row in meters.primitives}
-    counts = {category: [faults[kind] for kind in kinds if kind in faults] for category, kinds in _FAULT_KINDS.items()}
-    counts |= {category: [calls[name] for name in names if name in calls] for category, names in _CALL_NAMES.items()}
-    counts["primitive"] = list(calls.values())
-    if meters.ready is not None and meters.ready.switches is not None:
-        counts["getwork"] = [meters.ready.switches]
-    return {category: sum(events) for category, events in counts.items() if events}
 
 
 def _time_by_processor(spans: pl.DataFrame) -> pl.DataFrame:

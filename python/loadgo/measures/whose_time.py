@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from loadgo.measures.meters import measured_sum
+from loadgo.measures.event_totals import measured_sum
 from loadgo.measures.total_time import OWNER_GROUPS
 from loadgo.records.interactions import CPU_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in

@@ -15,6 +15,7 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.hosts.address import HERE_NAME, Address, parse_host
 from loadgo.hosts.fleet import FleetHost, is_fleet, read_fleet
+from loadgo.measures.sampled_time import SAMPLED_TIER
 from loadgo.metering.totals import Totals
 from loadgo.metering.viewers import NO_VIEWERS, OpenViewers, Viewers, open_viewers
 from loadgo.notation import quantities
@@ -25,7 +26,7 @@ from loadgo.running.stopping import catch_stop_signals
 
 HostFields = dict[str, Any]
 """Values by name, as `_loadgo.MeteredHost` takes its options and returns its progress and its result."""
-METER_TIERS = ("cheap", "cheap,profile", "exact")
+METER_TIERS = ("cheap", "cheap,profile", "sampled", "exact")
 SHORTEST_SPAN_S, LONGEST_SPAN_S = 0.01, 3600.0
 
 
@@ -94,7 +95,8 @@ def meter(
         command: The words of a command that is metered for as long as it runs. Without one the entire host is metered.
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
         meters: `cheap` counts context switches, idle times and waits. `cheap,profile` also has page faults and
-            samples by mapping and by function. `exact` has each system call, page fault and interrupt too.
+            samples by mapping and by function. `sampled` estimates system calls, page faults and interrupts from
+            random windows (see docs/meters.md). `exact` has each system call, page fault and interrupt too.
         on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). Its
             records come into the folder here. Or the path of a list of hosts, such as `hosts.toml`. A command and
             `viewers` are for this host alone.
@@ -122,6 +124,11 @@ def meter(
     if meters not in METER_TIERS:
         choices = " or ".join(f"'{name}'" for name in METER_TIERS)
         raise BadArgument(f"there are no {meters} meters: choose {choices}")
+    if meters == SAMPLED_TIER and viewers.any:
+        raise BadArgument(
+            "the sampled meters estimate a whole run at its end, and viewers want sums meanwhile: "
+            "choose 'cheap' or 'exact'"
+        ).about("meters")
     if command and duration is not None:
         raise BadArgument("a command is metered for as long as it runs: leave `duration` out").about("duration")
     fleet = read_fleet(on) if is_fleet(on) else ()

@@ -299,7 +299,7 @@ class ProfileBuilder:
 
 def _reason_without_profile(meters_section: Mapping[str, Any]) -> str:
     tier = meters_section.get("tier", "none")
-    if tier in ("none", "cheap"):
+    if tier in ("none", "cheap", "sampled"):
         return f"its meters were {tier}; `--meters cheap,profile` records one"
     return "its host did not allow the clock"
 

@@ -78,6 +78,8 @@ class Tables:
     session_usage: pl.DataFrame
     user_limits: pl.DataFrame
     meter_price: pl.DataFrame
+    meter_windows: pl.DataFrame
+    window_events: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from loadgo.documents.table import Column, Table
-from loadgo.measures.meters import CLOCKED_FAULTS, EventTotals, MappingTotals, MetersOfPart, most_time_first
+from loadgo.measures.event_totals import EventTotals, most_time_first
+from loadgo.measures.meters import CLOCKED_FAULTS, MappingTotals, MetersOfPart
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import MOST_PATH_CHARS, duration, exact_share, number, path_end, share
 from loadgo.notation.terms import OPERATION_TERMS, fault_name, fault_term, operation_name
@@ -56,12 +57,21 @@ def _kinds(
     corrected = tuple(duration(_corrected_ns(row, correction_ns)) for row in rows)
     return (
         _kind_column(rows),
-        Column("count", tuple(number(row.count) for row in rows)),
+        *_counts(rows),
         Column("mean", tuple(duration(row.mean_ns) for row in rows), mean_spare),
         *([] if correction_ns is None else [Column("corrected", corrected, mean_spare)]),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in rows)),
         Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in rows), wait_spare),
     )
+
+
+def _counts(rows: Sequence[EventTotals]) -> tuple[Column, ...]:
+    """The number of events; where windows estimate it, with half of its 95 % interval."""
+    count = Column("count", tuple(number(row.count) for row in rows))
+    if all(row.count_error is None for row in rows):
+        return (count,)
+    errors = tuple("" if row.count_error is None else number(row.count_error) for row in rows)
+    return (count, Column("±", errors))
 
 
 def _corrected_ns(row: EventTotals, correction_ns: float | None) -> float | None:
@@ -94,7 +104,7 @@ def interrupts(summary: Summary, view: View) -> Table | None:
         return None
     columns = (
         Column("interrupt", tuple(fault_name(row.name) for row in shown_rows)),
-        Column("count", tuple(number(row.count) for row in shown_rows)),
+        *_counts(shown_rows),
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in shown_rows)),
         *_quantiles(shown_rows),
         *_of_all_cpu(summary, shown_rows),
@@ -295,9 +305,9 @@ def _calls(summary: Summary, rows: tuple[EventTotals, ...], total_ns: int) -> tu
     mean = Column("mean", tuple(duration(row.mean_ns) for row in rows), spare=1)
     faults_each = Column("faults each", tuple(_faults_each(row) for row in rows), spare=5)
     return (
-        Column("count", tuple(number(row.count) for row in rows)),
+        *_counts(rows),
         *((each,) if with_cpu else ()),
-        *(() if simulated(summary) else (mean,)),
+        *(() if simulated(summary) or summary.meters.windows is not None else (mean,)),
         *(() if simulated(summary) and _is_constant(rows) else _quantiles(rows)),
         *((errors,) if failed else ()),
         *((faults_each,) if faulted else ()),

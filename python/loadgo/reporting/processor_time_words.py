@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loadgo.hosts.address import SSH_SCHEME
-from loadgo.measures.sampled_time import dividing_clock_hz
+from loadgo.measures.sampled_time import SAMPLED_TIER, dividing_clock_hz
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.measures.vocabulary import in_words_of
+from loadgo.measures.window_sample import FEWEST_WINDOWS
 from loadgo.notation.figures import (
     capitalized,
+    counted,
     duration,
     exact_share,
     in_words,
@@ -316,12 +318,27 @@ def _meters(summary: Summary) -> list[str]:
     meters_section = summary.run.meters
     if not meters_section:
         return []
-    notes = [str(note) for note in meters_section.get("notes", [])]
+    notes = [*_windows(summary), *(str(note) for note in meters_section.get("notes", []))]
     exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
     lines = [f"Exact in the {meters_section.get('tier', '')} meters: {in_words(exact)}."] if exact else []
     lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
     missing = {name: why for name, why in meters_section.get("not_here", {}).items() if name != PRICE_METER}
     return [*lines, *_missing_meters(missing), *notes]
+
+
+def _windows(summary: Summary) -> list[str]:
+    """How the sampled meters estimate, and what their windows do not show; nothing for other meters."""
+    if summary.run.meters.get("tier") != SAMPLED_TIER:
+        return []
+    windows = summary.meters.windows
+    if windows is None:
+        return ["System calls, faults and interrupts are not known: no window of the sampled meters lies in this time."]
+    few = f" An interval takes {FEWEST_WINDOWS} windows." if windows.number < FEWEST_WINDOWS else ""
+    return [
+        f"System calls, faults and interrupts are estimated from {counted(windows.number, 'random window')}, "
+        f"{exact_share(windows.share)} of the time; ± is half of a 95 % interval.{few} By user and command, and "
+        "for one interaction, they are not measured."
+    ]
 
 
 def _missing_meters(reasons: Mapping[str, str]) -> list[str]:

@@ -18,6 +18,7 @@ from loadgo.measures.total_time import OWNER_GROUPS, is_busy
 from loadgo.records.fleets import is_fleet_run
 from loadgo.records.following import PROVISIONAL_KEY, latest_ns
 from loadgo.records.interactions import CPU_NS, IS_ANSWERED, IS_MEASURED, LATENESS_NS, PROMPTED_NS, RESPONSE_NS
+from loadgo.records.meter_windows import stretched
 from loadgo.records.phases import unsteady_count
 from loadgo.stats.quantiles import sorted_quantile
 from loadgo.stats.resample import Floats
@@ -173,10 +174,11 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
     time = rows_in_window(tables.time, edges).filter(pl.col("processor").is_not_null() | ~_has_processors(tables.time))
     processors = max(len(set(time["processor"].to_list())), 1)
     queue = tables.queue.filter(pl.col("queue").cast(pl.String) == "processors")
-    host_faults = tables.faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
+    faults = stretched(tables.faults, tables.meter_windows)
+    host_faults = faults.filter(pl.all_horizontal(pl.col("user", "command", "device").is_null()))
     timed_faults = rows_in_window(host_faults, edges).filter(pl.col("kind").cast(pl.String).is_in(_FAULT_KINDS))
     bins = bins_of(len(typed) / max(latest_ns(tables), 1), edges[-1] - edges[0], columns)
-    faults, major = _fault_series(host_faults.filter(pl.col("bucket_ns").is_null()), ended, edges, bins)
+    fault_rates, major = _fault_series(host_faults.filter(pl.col("bucket_ns").is_null()), ended, edges, bins)
     ready_ns = ended["ready_ns"].cast(pl.Float64).to_numpy()
     return WatchWindow(
         start_ns=start_ns,
@@ -196,7 +198,7 @@ def window_of(tables: Tables, end_ns: int, width_ns: int, columns: int) -> Watch
         users_share=_users_share(processes, processors),
         has_supervisor=bool((processes["who"].cast(pl.String) == "supervisor").any()),
         other_work=other_work_in(tables, rows_in_window(tables.time, edges), processes),
-        faults=faults,
+        faults=fault_rates,
         major=major,
         fault_ns=_mean_fault_ns(timed_faults.filter(pl.col("bucket_ns").is_null())),
         fault_cpu=fault_times(timed_faults, "cpu_ns", _WAITING_KINDS),

@@ -4,7 +4,8 @@ import dataclasses
 
 import polars as pl
 import pytest
-from loadgo.measures.meters import EventTotals, MetersOfPart, meters_of
+from loadgo.measures.event_totals import EventTotals
+from loadgo.measures.meters import MetersOfPart, meters_of
 from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary, summarize
 from loadgo.measures.whose_time import whose_time_of

@@ -4,8 +4,9 @@ import dataclasses
 from typing import Any
 
 import polars as pl
+from loadgo.measures.category_events import events_by_category
 from loadgo.measures.meters import meters_of
-from loadgo.measures.total_time import TotalTime, events_by_category, total_time_of
+from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.records.phases import Stretch, stretch_of
 from loadgo.records.tables import Tables
 from support.synthetic import S, empty_run, frame, interaction, run_of

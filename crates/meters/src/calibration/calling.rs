@@ -4,7 +4,7 @@
 //! program from a tracepoint or an event, and returns. Here a program that does nothing runs at events of this
 //! thread. The events then take longer. This difference, less the time that the kernel clocks in the program, is the price of a call.
 
-use super::{PinnedThread, thread_ns, touches_ns};
+use super::{PAGES_PER_RUN, PinnedThread, thread_ns, touches_ns};
 use crate::programs::interrupted_load::load_despite_signals;
 use crate::programs::load::Loaded;
 use crate::refusal::MeterRefusal;
@@ -57,7 +57,7 @@ pub(crate) fn measure_calls(loaded: &mut Loaded, wanted: &MeterRequest) -> CallP
     let Some(_pinned) = PinnedThread::to(sched_getcpu()) else { return CallPrices::default() };
     CallPrices {
         tracepoint: tracepoint_call(loaded).ok(),
-        event: (wanted.tier == Tier::Exact).then(|| event_call(loaded).ok()).flatten(),
+        event: (wanted.tier != Tier::Cheap).then(|| event_call(loaded).ok()).flatten(),
         mapping: wanted.profile_hz.and_then(|_| mapping_record().ok()),
     }
 }
@@ -81,14 +81,14 @@ fn event_call(loaded: &mut Loaded) -> Result<CallPrice, MeterRefusal> {
     let program = loaded.object.program_mut("on_empty_event").ok_or("it is not in the object")?;
     let event: &mut PerfEvent = (&mut *program).try_into()?;
     load_despite_signals(|| event.load())?;
-    let mut bare = measurements(touches_ns);
+    let mut bare = measurements(|| touches_ns(PAGES_PER_RUN));
     let faults = PerfEventConfig::Software(SoftwareEvent::PageFaultsMin);
     let link = event.attach(faults, PerfEventScope::CallingProcess { cpu: None }, SamplePolicy::Period(1), false)?;
-    let called = measurements(touches_ns);
-    let clocked_ns = clocked_ns(program, || _ = measurements(touches_ns))?;
+    let called = measurements(|| touches_ns(PAGES_PER_RUN));
+    let clocked_ns = clocked_ns(program, || _ = measurements(|| touches_ns(PAGES_PER_RUN)))?;
     let event: &mut PerfEvent = program.try_into()?;
     event.detach(link)?;
-    bare.extend(measurements(touches_ns));
+    bare.extend(measurements(|| touches_ns(PAGES_PER_RUN)));
     event.unload()?;
     Ok(difference(bare, called, clocked_ns).ok_or("it was disturbed")?)
 }

@@ -9,8 +9,10 @@ use crate::meter::Meter;
 use crate::refusal::MeterRefusal;
 use crate::wanted::{MeterRequest, Tier};
 use aya::maps::{Map, MapError};
+use aya::programs::perf_event::PerfEventLinkId;
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
-use aya::programs::{BtfTracePoint, Iter, Program, ProgramError, RawTracePoint, RawTracePointRunOptions, TestRun};
+use aya::programs::tp_btf::BtfTracePointLinkId;
+use aya::programs::{BtfTracePoint, Iter, RawTracePoint, RawTracePointRunOptions, TestRun};
 use aya::{Btf, Ebpf, EbpfLoader};
 use loadgo_sys::mapped::MappedWords;
 use std::fs::File;
@@ -25,6 +27,8 @@ pub(crate) struct Loaded {
     pub processors: u32,
     /// Addresses of the kernel's functions, as the programs know them.
     pub addresses: Addresses,
+    /// Whether the tracepoint of a switch tells the state of the task that leaves, as kernels do since 5.18.
+    pub switch_tells_state: bool,
     /// Programs that did not load, with their meters and the reason.
     pub missing: Vec<MissingProgram>,
 }
@@ -86,15 +90,46 @@ fn load_and_attach(
     switch_tells_state: bool,
     needed: impl Fn(&Hook) -> bool,
 ) -> Result<Loaded, MeterRefusal> {
-    let processors = aya::util::nr_cpus()? as u32;
-    let addresses = Addresses::read();
-    let object = load_object(wanted, btf, processors, addresses, switch_tells_state)?;
-    let mut loaded = Loaded { object, processors, addresses, missing: Vec::new() };
+    let mut loaded = load_without_programs(wanted, btf, switch_tells_state, false)?;
     for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(wanted) && needed(hook)) {
         if let Err(refusal) = attach(&mut loaded, btf, hook) {
             loaded.missing.push(MissingProgram { meter: Some(hook.meter), program: hook.program, refusal });
         }
     }
+    Ok(loaded)
+}
+
+pub(crate) fn load_without_programs(
+    wanted: &MeterRequest,
+    btf: &Btf,
+    switch_tells_state: bool,
+    sampled: bool,
+) -> Result<Loaded, MeterRefusal> {
+    let processors = aya::util::nr_cpus()? as u32;
+    let addresses = Addresses::read();
+    let object = load_object(wanted, btf, processors, addresses, switch_tells_state, sampled)?;
+    Ok(Loaded { object, processors, addresses, switch_tells_state, missing: Vec::new() })
+}
+
+/// Loads the programs of `hooks` for windows. Those that `is_always` tells are attached, and then all tasks get records.
+///
+/// # Errors
+/// The kernel's refusal of the object or of a program.
+pub(crate) fn load_for_windows<'a>(
+    wanted: &MeterRequest,
+    switch_tells_state: bool,
+    hooks: impl Iterator<Item = &'a Hook>,
+    is_always: impl Fn(&Hook) -> bool,
+) -> Result<Loaded, MeterRefusal> {
+    let btf = kernel_types()?;
+    let mut loaded = load_without_programs(wanted, &btf, switch_tells_state, true)?;
+    for hook in hooks {
+        load_hook(&mut loaded.object, hook, &btf).map_err(|refusal| refusal.trying(hook.program))?;
+        if is_always(hook) {
+            attach_hook(&mut loaded.object, hook)?; // until the object is dropped
+        }
+    }
+    iterate_tasks(&mut loaded.object, &btf)?;
     Ok(loaded)
 }
 
@@ -115,6 +150,7 @@ fn load_object(
     processors: u32,
     addresses: Addresses,
     switch_tells_state: bool,
+    sampled: bool,
 ) -> Result<Ebpf, MeterRefusal> {
     check_descriptors()?;
     let exact = u32::from(wanted.tier == Tier::Exact);
@@ -136,6 +172,7 @@ fn load_object(
         .override_global("high_begins", &addresses.high.begins, true)
         .override_global("high_ends", &addresses.high.ends, true)
         .override_global("exact", &exact, true)
+        .override_global("sampled", &u32::from(sampled), true)
         .override_global("count_regions", &u32::from(wanted.profile_hz.is_some()), true)
         .override_global("brk_number", &names::BRK_CALL_INDEX, true)
         .override_global("sigreturn_number", &names::SIGRETURN_CALL_INDEX, true)
@@ -159,26 +196,81 @@ fn load_object(
         .map_err(|error| MeterRefusal::from_error(&error))
 }
 
+/// A program's connection to its hook.
+pub(crate) enum HookLink {
+    Tracepoint(BtfTracePointLinkId),
+    Event(PerfEventLinkId),
+}
+
 fn attach(loaded: &mut Loaded, btf: &Btf, hook: &Hook) -> Result<(), MeterRefusal> {
-    let program = loaded.object.program_mut(hook.program).ok_or("it is not in the object")?;
+    load_hook(&mut loaded.object, hook, btf)?;
+    attach_hook(&mut loaded.object, hook).map(drop)
+}
+
+/// Loads the program of a hook.
+fn load_hook(object: &mut Ebpf, hook: &Hook, btf: &Btf) -> Result<(), MeterRefusal> {
+    let program = object.program_mut(hook.program).ok_or("it is not in the object")?;
     match hook.point {
-        HookPoint::Tracepoint(name) => Ok(attach_tracepoint(program, name, btf)?),
-        HookPoint::Event(event) => attach_event(program, event, SamplePolicy::Period(1)),
+        HookPoint::Tracepoint(name) => {
+            let program: &mut BtfTracePoint = program.try_into()?;
+            load_despite_signals(|| program.load(name, btf))?;
+        }
+        HookPoint::Event(_) => {
+            let program: &mut PerfEvent = program.try_into()?;
+            load_despite_signals(|| program.load())?;
+        }
+    }
+    Ok(())
+}
+
+/// Attaches the loaded program of a hook until it is detached or the object is dropped.
+///
+/// # Errors
+/// The kernel's refusal.
+pub(crate) fn attach_hook(object: &mut Ebpf, hook: &Hook) -> Result<Vec<HookLink>, MeterRefusal> {
+    let program = object.program_mut(hook.program).ok_or("it is not in the object")?;
+    match hook.point {
+        HookPoint::Tracepoint(_) => {
+            let program: &mut BtfTracePoint = program.try_into()?;
+            Ok(vec![HookLink::Tracepoint(program.attach()?)])
+        }
+        HookPoint::Event(event) => {
+            let links = attach_to_all_processors(program.try_into()?, event)?;
+            Ok(links.into_iter().map(HookLink::Event).collect())
+        }
     }
 }
 
-fn attach_tracepoint(program: &mut Program, name: &str, btf: &Btf) -> Result<(), ProgramError> {
-    let program: &mut BtfTracePoint = program.try_into()?;
-    load_despite_signals(|| program.load(name, btf))?;
-    program.attach().map(|_| ())
+/// Attaches a loaded program to each occurrence of a software event.
+///
+/// # Errors
+/// The kernel's refusal.
+pub(crate) fn attach_to_all_processors(
+    program: &mut PerfEvent,
+    event: SoftwareEvent,
+) -> Result<Vec<PerfEventLinkId>, MeterRefusal> {
+    let on_processor = |cpu| -> Result<PerfEventLinkId, MeterRefusal> {
+        let scope = PerfEventScope::AllProcessesOneCpu { cpu };
+        Ok(program.attach(PerfEventConfig::Software(event), scope, SamplePolicy::Period(1), false)?)
+    };
+    aya::util::online_cpus()?.into_iter().map(on_processor).collect()
 }
 
-fn attach_event(program: &mut Program, event: SoftwareEvent, policy: SamplePolicy) -> Result<(), MeterRefusal> {
-    let program: &mut PerfEvent = program.try_into()?;
-    load_despite_signals(|| program.load())?;
-    for cpu in aya::util::online_cpus()? {
-        let scope = PerfEventScope::AllProcessesOneCpu { cpu };
-        program.attach(PerfEventConfig::Software(event), scope, policy, false)?;
+/// Detaches the program of a hook.
+///
+/// # Errors
+/// The kernel's refusal.
+pub(crate) fn detach_hook(object: &mut Ebpf, hook: &Hook, link: HookLink) -> Result<(), MeterRefusal> {
+    let program = object.program_mut(hook.program).ok_or("it is not in the object")?;
+    match link {
+        HookLink::Tracepoint(link) => {
+            let program: &mut BtfTracePoint = program.try_into()?;
+            program.detach(link)?;
+        }
+        HookLink::Event(link) => {
+            let program: &mut PerfEvent = program.try_into()?;
+            program.detach(link)?;
+        }
     }
     Ok(())
 }

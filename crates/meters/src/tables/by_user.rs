@@ -18,9 +18,9 @@ pub(crate) struct ByUser {
 }
 
 impl ByUser {
-    /// Begins the part; None in the cheap tier.
+    /// Begins the part; None outside of the exact tier.
     pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
-        if wanted.tier == Tier::Cheap {
+        if wanted.tier != Tier::Exact {
             return Ok(None);
         }
         Ok(Some(Box::new(ByUser {

@@ -28,9 +28,9 @@ pub(crate) struct CallTable {
 }
 
 impl CallTable {
-    /// Begins the part; None in the cheap tier.
+    /// Begins the part; None outside of the exact tier.
     pub fn begin(context: &mut Context, wanted: &MeterRequest) -> Result<Option<Box<dyn MeterPart>>, MeterRefusal> {
-        if wanted.tier == Tier::Cheap {
+        if wanted.tier != Tier::Exact {
             return Ok(None);
         }
         let loaded = &context.loaded;

@@ -81,16 +81,7 @@ impl ProcessTimesTable {
     fn name_and_user(&self, index: usize, context: &Context) -> (Arc<str>, Option<UserId>) {
         let words = &self.table.words()[index * named::WORDS..][..named::WORDS];
         let user = context.user_of(words[named::SLOT].load(Relaxed) as u32);
-        let name: Vec<u8> = [0, 1]
-            .iter()
-            .flat_map(|word| words[named::NAME + word].load(Relaxed).to_ne_bytes())
-            .take_while(|byte| *byte != 0)
-            .collect();
-        if index == 0 {
-            (OTHERS_NAME.into(), None)
-        } else {
-            (process_name(without_processor(&String::from_utf8_lossy(&name))), user)
-        }
+        (name_at(&self.table, index), user.filter(|_| index != 0))
     }
 }
 
@@ -138,6 +129,17 @@ impl MeterPart for ProcessTimesTable {
         let reason = format!("more names of processes than there is room for: the rest are `{OTHERS_NAME}`");
         if count == 0 { Vec::new() } else { vec![LostRow { at: span.at, user: None, what: "usage", count, reason }] }
     }
+}
+
+/// The name with an index in the map `names`.
+pub(crate) fn name_at(names: &MappedWords, index: usize) -> Arc<str> {
+    if index == 0 {
+        return OTHERS_NAME.into();
+    }
+    let words = &names.words()[index * named::WORDS..][..named::WORDS];
+    let bytes = [0, 1].iter().flat_map(|word| words[named::NAME + word].load(Relaxed).to_ne_bytes());
+    let name: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
+    process_name(without_processor(&String::from_utf8_lossy(&name)))
 }
 
 /// The index of the name of a processor's running process.

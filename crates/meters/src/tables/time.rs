@@ -27,7 +27,7 @@ impl TotalTime {
         let loaded = &context.loaded;
         let processors = ProcessorMap::open(loaded)?;
         let (read, waiting, shown) = (processors.read().collect(), read_waiting(loaded), vec![None; loaded.processors as usize]);
-        let sampled = (wanted.tier == Tier::Cheap).then(|| vec![ActivityCounts::default(); loaded.processors as usize]);
+        let sampled = (wanted.tier != Tier::Exact).then(|| vec![ActivityCounts::default(); loaded.processors as usize]);
         Ok(Some(Box::new(TotalTime { processors, read, waiting, shown, sampled, online: online() })))
     }
 }

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from loadgo.measures.meters import host_wide_rows, most_time_first
+from loadgo.measures.event_totals import most_time_first
+from loadgo.measures.meters import host_wide_rows
 from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import number, path_end, share
+from loadgo.records.meter_windows import stretched
 from loadgo.reporting.charts.chart_data import ChartData, bin_note, binned_spans
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ def fault_times(tables: Tables, *, interrupts: bool = False, columns: int = MOST
     Columns of the data: from_s, to_s, short_s and long_s (bounds of the duration), count, per_second, kinds (how many
     of each kind, as text).
     """
-    rows = host_wide_rows(tables.faults.filter(pl.col("bucket_ns").is_not_null())).with_columns(
+    faults = stretched(tables.faults, tables.meter_windows)
+    rows = host_wide_rows(faults.filter(pl.col("bucket_ns").is_not_null())).with_columns(
         pl.col("kind").cast(pl.String), pl.col("count").cast(pl.Int64)
     )
     rows = rows.filter(pl.col("kind").is_in(INTERRUPT_KINDS) == interrupts)
@@ -113,13 +116,16 @@ def fault_rates(tables: Tables) -> pl.DataFrame:
     A span that was metered and has no fault counts 0. Empty where no meter counted faults.
     """
     schema = dict.fromkeys(("from_s", "to_s", "faults", "major"), pl.Float64)
-    sums = host_wide_rows(tables.faults.filter(pl.col("bucket_ns").is_null())).with_columns(
+    faults = stretched(tables.faults, tables.meter_windows)
+    sums = host_wide_rows(faults.filter(pl.col("bucket_ns").is_null())).with_columns(
         pl.col("kind").cast(pl.String), pl.col("count", "at_ns", "span_ns").cast(pl.Int64)
     )
     sums = sums.filter(~pl.col("kind").str.contains("interrupt"))
     if sums.is_empty():
         return pl.DataFrame(schema=schema)
-    spans = [frame.select(pl.col("at_ns", "span_ns").cast(pl.Int64)) for frame in (sums, tables.queue)]
+    windows = tables.meter_windows.with_columns(span_ns="stretch_ns")
+    spans_with_meters = tables.queue if windows.is_empty() else windows
+    spans = [frame.select(pl.col("at_ns", "span_ns").cast(pl.Int64)) for frame in (sums, spans_with_meters)]
     counted = sums.group_by("at_ns", "span_ns").agg(
         faults=pl.col("count").sum(), major=pl.col("count").filter(pl.col("kind").is_in(_WAITING_KINDS)).sum()
     )
