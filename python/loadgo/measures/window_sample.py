@@ -34,7 +34,7 @@ Groups = Mapping[str, Mapping[int, float]]
 
 FEWEST_WINDOWS = 4
 """Number of windows from which on an estimate has an interval."""
-COST_DOUBT = 0.7
+COST_DOUBT_SHARE = 0.7
 """Largest error of the time that windows add to events, as a part of it. Chosen by hand (docs/meters.md)."""
 ALL_GROUP = ""
 """The group of everything that is not divided by process, such as interrupts."""
@@ -88,19 +88,19 @@ class WindowSample:
 
     def estimate(self, sums: Groups) -> Estimate:
         """The sum over the stretch, from the sums of each group in windows. A window without a sum has 0."""
-        value, doubt, count = 0.0, 0.0, len(self.at_ns)
+        total, doubt, count = 0.0, 0.0, len(self.at_ns)
         residuals = np.zeros(count)
         for group, by_window in sums.items():
             events, factors = np.array([by_window.get(at, 0.0) for at in self.at_ns]), self.factors(group)
             of_group = float(factors @ events)
-            value += of_group
-            doubt += of_group * COST_DOUBT * (self.groups[group].added_share if group in self.groups else 0.0)
+            total += of_group
+            doubt += of_group * COST_DOUBT_SHARE * (self.groups[group].added_share if group in self.groups else 0.0)
             residuals += factors * events - of_group * self._shares(group, factors)
         if count < FEWEST_WINDOWS:
-            return Estimate(value, None)
+            return Estimate(total, None)
         variance = count * float((np.diff(residuals) ** 2).sum()) / (2 * (count - 1))
         by_chance = student_reach(count - 1) * math.sqrt(variance * (1 - min(self.share, 1.0)))
-        return Estimate(value, math.hypot(by_chance, doubt))
+        return Estimate(total, math.hypot(by_chance, doubt))
 
     def _shares(self, group: str, factors: Floats) -> Floats:
         """The part of a group's time in windows that each window has."""
@@ -141,8 +141,8 @@ def window_sample(tables: Tables, stretch: Stretch) -> WindowSample | None:
 
 def _process_times(tables: Tables, stretch: Stretch, at_ns: tuple[int, ...], kept_share: float) -> dict[str, GroupTime]:
     """The processor time of each name of processes."""
-    whole = spans_in(tables.processes, stretch).with_columns(pl.col("who").cast(pl.String))
-    whole = whole.filter(~pl.col("who").is_in(OWNER_GROUPS)).group_by("who").agg(pl.col("cpu_ns").sum())
+    process_rows = spans_in(tables.processes, stretch).with_columns(pl.col("who").cast(pl.String))
+    whole_times = process_rows.filter(~pl.col("who").is_in(OWNER_GROUPS)).group_by("who").agg(pl.col("cpu_ns").sum())
     windows = tables.window_events.filter(pl.col("event").is_null() & pl.col("at_ns").is_in(at_ns))
     found: dict[str, dict[int, float]] = {}
     added: dict[str, float] = {}
@@ -151,7 +151,7 @@ def _process_times(tables: Tables, stretch: Stretch, at_ns: tuple[int, ...], kep
         found.setdefault(process, {})[at] = float(cpu_ns or 0)
         added[process] = added.get(process, 0.0) + float(added_ns or 0)
     groups = {}
-    for process, cpu_ns in whole.iter_rows():
+    for process, cpu_ns in whole_times.iter_rows():
         in_windows = np.array([found.get(process, {}).get(at, 0.0) for at in at_ns])
         added_share = added.get(process, 0.0) / max(float(in_windows.sum()), 1.0)
         groups[process] = GroupTime(in_windows, cpu_ns * kept_share, min(added_share, 1.0))

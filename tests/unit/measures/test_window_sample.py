@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from loadgo.measures.event_totals import EventTotals
 from loadgo.measures.sampled_events import SampledEvents
-from loadgo.measures.window_sample import ALL_GROUP, COST_DOUBT, FEWEST_WINDOWS, Estimate, GroupTime, WindowSample
+from loadgo.measures.window_sample import ALL_GROUP, COST_DOUBT_SHARE, FEWEST_WINDOWS, Estimate, GroupTime, WindowSample
 
 WINDOW_NS, STRETCH_NS = 50e6, 1e9
 
@@ -47,7 +47,7 @@ def test_the_doubt_of_what_windows_added_is_in_the_interval() -> None:
     doubtful = GroupTime(np.full(4, 10e6), 1.6e9, added_share=0.1)
     sample = sample_of([40e6] * 4, doubtful=doubtful)
     estimate = sample.estimate({"doubtful": dict.fromkeys(sample.at_ns, 100.0)})
-    assert estimate.error == pytest.approx(COST_DOUBT * 0.1 * estimate.value)
+    assert estimate.error == pytest.approx(COST_DOUBT_SHARE * 0.1 * estimate.value)
 
 
 def test_a_process_without_time_in_windows_has_the_hosts_factors() -> None:

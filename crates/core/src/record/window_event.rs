@@ -16,7 +16,7 @@ pub struct WindowEventRow {
     pub event: Option<Arc<str>>,
     /// Number of events.
     pub count: u64,
-    /// Their processor time in the window, without what its programs took; only in the row without an event.
+    /// Processor time of these processes in the window, without what its programs took; only in the row without an event.
     pub cpu_ns: Option<u64>,
     /// Processor time that its programs added to the events of these processes, by measurement; only there, too.
     pub added_ns: Option<u64>,

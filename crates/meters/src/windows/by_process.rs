@@ -1,7 +1,7 @@
-//! What the processes of each name did in a window: their processor time, and their system calls and faults.
+//! Events by name of process in a window: processor time, system calls and faults.
 //!
-//! The whole run's processor time of each name is known exactly. So the events of a name over its time in windows, times its whole time, are an
-//! estimate that holds also where windows slow down some processes more than others.
+//! The whole run's processor time of each name is known exactly. The events of a name over its time in windows, times its whole time, are an
+//! estimate. It holds also where windows slow down some processes more than others.
 
 use crate::part::{Context, MeterPart, RecordSpan};
 use crate::programs::layout::named;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Events of each process name and kind of event.
-type Counts = BTreeMap<(Arc<str>, Arc<str>), u64>;
+type EventCounts = BTreeMap<(Arc<str>, Arc<str>), u64>;
 
 /// The sums by name of process.
 pub(crate) struct EventsByProcess {
@@ -54,7 +54,7 @@ impl EventsByProcess {
         })
     }
 
-    /// What happened since the last call, until `span`.
+    /// Rows of all since the last call, until `span`.
     ///
     /// # Errors
     /// The kernel's refusal.
@@ -64,7 +64,7 @@ impl EventsByProcess {
         span: RecordSpan,
         costs: EventCosts,
     ) -> Result<Vec<WindowEventRow>, MeterRefusal> {
-        let mut counts = Counts::new();
+        let mut counts = EventCounts::new();
         let mut added_ns: BTreeMap<Arc<str>, f64> = BTreeMap::new();
         for (key, [count, ..]) in self.events.increases()? {
             let process = name_at(&self.names, key.slot as usize);

@@ -1,4 +1,4 @@
-//! What the programs of the windows add to an event, measured in each window and right after it.
+//! Time that the programs of the windows add to an event, measured in each window and right after it.
 //!
 //! The calibration at the start takes the undisturbed moments of that time. On a busy host everything takes longer, the programs too. So their
 //! cost is measured again while the run goes on, with the same loads.
@@ -41,7 +41,7 @@ pub(crate) struct EventCosts {
 }
 
 impl EventCosts {
-    /// Those of the calibration at the start.
+    /// Costs by the calibration at the start.
     pub fn new(calibration: Calibration) -> EventCosts {
         let cost = |price: Option<EventPrice>| price.as_ref().map_or(0.0, EventPrice::meter_cost_ns);
         let (call_ns, fault_ns) = (cost(calibration.primitive), cost(calibration.fault));
