@@ -38,7 +38,7 @@ def test_the_report_says_that_it_estimates_and_from_what(sampled: Bench) -> None
     told = " ".join(sampled.typed("report", "kept", "--full", status=None).stdout.split())
     assert "are estimated from" in told
     assert "random windows" in told
-    assert "By user and command, and for one interaction, they are not measured." in told
+    assert "By user and command, and for one interaction, nothing is measured." in told
 
 
 def test_nothing_that_windows_attach_stays_behind(sampled: Bench) -> None:

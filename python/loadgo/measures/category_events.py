@@ -25,8 +25,9 @@ _CALL_NAMES = {
 
 def events_by_category(meters: Meters) -> dict[str, int]:
     """Number of faults, system calls and dispatches that the meters counted, by category of processor time."""
-    faults = {row.name: row.count for row in meters.faults}
-    calls = {row.name: row.count for row in meters.primitives}
+    is_counted = meters.windows is None  # by windows, the number is another measurement than the time
+    faults = {row.name: row.count for row in meters.faults if is_counted}
+    calls = {row.name: row.count for row in meters.primitives if is_counted}
     counts = {category: [faults[kind] for kind in kinds if kind in faults] for category, kinds in _FAULT_KINDS.items()}
     counts |= {category: [calls[name] for name in names if name in calls] for category, names in _CALL_NAMES.items()}
     counts["primitive"] = list(calls.values())

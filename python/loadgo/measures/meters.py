@@ -117,7 +117,7 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
         fault_correction_ns=_fault_correction_ns(tables.conditions),
         segments=_mapping_totals(_rows_within(tables.segments, tables, stretch)),
         functions=_function_samples(_rows_within(tables.stacks, tables, stretch)),
-        primitives=_totals(host_wide_rows(primitives), sampled),
+        primitives=_totals(host_wide_rows(primitives), sampled, are_cut=True),
         interrupts=_interrupt_totals(faults, sampled),
         queues=queues_of(measures, span_ns),
         ready=ready_of(measures.get("processors"), span_ns, _interrupt_count(fault_totals)),
@@ -129,8 +129,8 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
     )
 
 
-def _totals(rows: pl.DataFrame, sampled: SampledEvents | None) -> tuple[EventTotals, ...]:
-    return event_totals(rows) if sampled is None else sampled.totals(rows)
+def _totals(rows: pl.DataFrame, sampled: SampledEvents | None, *, are_cut: bool = False) -> tuple[EventTotals, ...]:
+    return event_totals(rows) if sampled is None else sampled.totals(rows, are_cut=are_cut)
 
 
 def _metered_windows(sampled: SampledEvents | None) -> MeteredWindows | None:

@@ -13,6 +13,10 @@ from loadgo.measures.window_sample import ALL_GROUP, Groups, WindowSample
 _SUMS = ("count", "errors", "faults", "cpu_ns", "wait_ns", "time_ns")
 
 
+_ROUNDING_SHARE = 0.005
+"""A smaller rest of a count is no event that took longer than a window, but what rounding leaves."""
+
+
 @dataclass(frozen=True)
 class SampledEvents:
     """The windows of a stretch, with the events of each name of processes."""
@@ -21,11 +25,12 @@ class SampledEvents:
     by_event: Mapping[str, Groups]
     """Number of events by name of the event, by process, and by window."""
 
-    def totals(self, rows: pl.DataFrame) -> tuple[EventTotals, ...]:
+    def totals(self, rows: pl.DataFrame, *, are_cut: bool = False) -> tuple[EventTotals, ...]:
         """The totals by `name`, as `event_totals` has them of rows of a whole stretch, with the errors of the counts.
 
         A duration of an event is known where the event began and ended in one window. An event of that duration does so
-        the more rarely the longer it is, which is made up for. Longer ones are those that remain of the count.
+        the more rarely the longer it is, which is made up for. If windows cut events (`are_cut`), those that remain of
+        the count took longer than a window.
         """
         factors = self.sample.factor_frame()
         within = rows.join(factors, on="at_ns", how="inner", maintain_order="left")
@@ -34,13 +39,16 @@ class SampledEvents:
         plain = {name: self.sample.estimate({ALL_GROUP: by_window}) for name, by_window in counts.items()}
         better = {name: self.sample.estimate(self.by_event.get(name, {ALL_GROUP: counts[name]})) for name in counts}
         corrections = {name: better[name].value / one.value for name, one in plain.items() if one.value}
+        weighted = _weighted(within, corrections)
+        if are_cut and len(within):
+            weighted = pl.concat([weighted, _unseen_durations(weighted, int(self.sample.lengths_ns.min()))])
         return tuple(
             replace(
                 row,
                 count_error=_rounded(better[row.name].error),
                 cpu_error_ns=self._time_error_ns(row, times, corrections.get(row.name, 1.0)),
             )
-            for row in event_totals(_weighted(within, corrections))
+            for row in event_totals(weighted)
         )
 
     def _time_error_ns(
@@ -79,7 +87,7 @@ def _by_window(sums: pl.DataFrame, column: str) -> dict[str, dict[int, float]]:
 
 
 def _weighted(within: pl.DataFrame, corrections: Mapping[str, float]) -> pl.DataFrame:
-    """Rows for the whole stretch: sums, buckets of known durations, and one bucket of events longer than a window."""
+    """Rows for the whole stretch: sums, and buckets of known durations."""
     longer = pl.col("window_ns") / (pl.col("window_ns") - pl.col("bucket_ns").fill_null(0)).clip(lower_bound=1.0)
     fits = pl.when(pl.col("bucket_ns").is_null()).then(1.0).otherwise(longer)
     correction = pl.col("name").replace_strict(dict(corrections), default=1.0, return_dtype=pl.Float64)
@@ -91,16 +99,14 @@ def _weighted(within: pl.DataFrame, corrections: Mapping[str, float]) -> pl.Data
         .group_by("name", "bucket_ns", maintain_order=True)
         .agg(*sums)
     )
-    rounded = grouped.with_columns(pl.col(name).round().cast(pl.UInt64) for name in _SUMS)
-    shortest_ns = within["window_ns"].cast(pl.Int64).min()
-    return pl.concat([rounded, _unseen_durations(rounded, int(str(shortest_ns or 0)))])
+    return grouped.with_columns(pl.col(name).round().cast(pl.UInt64) for name in _SUMS)
 
 
 def _unseen_durations(rows: pl.DataFrame, window_ns: int) -> pl.DataFrame:
     """A bucket for the events of each name whose durations no window shows: they took longer than one."""
     known = rows.filter(pl.col("bucket_ns").is_not_null()).group_by("name").agg(seen=pl.col("count").sum())
     counted = rows.filter(pl.col("bucket_ns").is_null()).join(known, on="name", how="inner", maintain_order="left")
-    rest = counted.filter(pl.col("count") > pl.col("seen"))
+    rest = counted.filter(pl.col("count") > pl.col("seen") * (1 + _ROUNDING_SHARE))
     empty = [pl.lit(None, pl.UInt64).alias(name) for name in _SUMS if name != "count"]
     return rest.with_columns(
         *empty, count=pl.col("count") - pl.col("seen"), bucket_ns=pl.lit(window_ns, pl.UInt64)

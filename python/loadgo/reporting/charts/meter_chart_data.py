@@ -17,7 +17,7 @@ from loadgo.measures.meters import host_wide_rows
 from loadgo.measures.queues import length_range
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import number, path_end, share
-from loadgo.records.meter_windows import stretched
+from loadgo.records.meter_windows import stretched, window_parts
 from loadgo.reporting.charts.chart_data import ChartData, bin_note, binned_spans
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ def fault_rates(tables: Tables) -> pl.DataFrame:
     sums = sums.filter(~pl.col("kind").str.contains("interrupt"))
     if sums.is_empty():
         return pl.DataFrame(schema=schema)
-    windows = tables.meter_windows.with_columns(span_ns="stretch_ns")
-    spans_with_meters = tables.queue if windows.is_empty() else windows
+    spans_with_meters = tables.queue if tables.meter_windows.is_empty() else window_parts(tables.meter_windows)
     spans = [frame.select(pl.col("at_ns", "span_ns").cast(pl.Int64)) for frame in (sums, spans_with_meters)]
     counted = sums.group_by("at_ns", "span_ns").agg(
         faults=pl.col("count").sum(), major=pl.col("count").filter(pl.col("kind").is_in(_WAITING_KINDS)).sum()
