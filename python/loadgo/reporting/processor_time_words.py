@@ -321,7 +321,7 @@ def _meters(summary: Summary) -> list[str]:
     notes = [*_windows(summary), *(str(note) for note in meters_section.get("notes", []))]
     exact = [meter_name(str(name)) for name in meters_section.get("exact", [])]
     lines = [f"Exact in the {meters_section.get('tier', '')} meters: {in_words(exact)}."] if exact else []
-    lines += [f"Estimated: {meter_name(name)}, {how}." for name, how in meters_section.get("estimated", {}).items()]
+    lines += [f"Estimated: {names}, {how}." for how, names in _names_by_sentence(meters_section.get("estimated", {}))]
     missing = {name: why for name, why in meters_section.get("not_here", {}).items() if name != PRICE_METER}
     return [*lines, *_missing_meters(missing), *notes]
 
@@ -343,10 +343,15 @@ def _windows(summary: Summary) -> list[str]:
 
 def _missing_meters(reasons: Mapping[str, str]) -> list[str]:
     """A sentence for each reason, with all the meters that are missing for it."""
-    names_by_reason: dict[str, list[str]] = {}
-    for name, why in reasons.items():
-        names_by_reason.setdefault(why, []).append(meter_name(name))
-    return [f"Not measured: {in_words(names)}, since {why}." for why, names in names_by_reason.items()]
+    return [f"Not measured: {names}, since {why}." for why, names in _names_by_sentence(reasons)]
+
+
+def _names_by_sentence(sentences: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Each sentence once, with the names of all the meters that have it, in words."""
+    names: dict[str, list[str]] = {}
+    for name, sentence in sentences.items():
+        names.setdefault(sentence, []).append(meter_name(name))
+    return [(sentence, in_words(of_sentence)) for sentence, of_sentence in names.items()]
 
 
 def _by_user(summary: Summary) -> str:
