@@ -336,8 +336,8 @@ def _windows(summary: Summary) -> list[str]:
     few = f" An interval takes {FEWEST_WINDOWS} windows." if windows.number < FEWEST_WINDOWS else ""
     return [
         f"System calls, faults and interrupts are estimated from {counted(windows.number, 'random window')}, "
-        f"{exact_share(windows.share)} of the time; ± is half of a 95 % interval.{few} Bursts between windows are in no "
-        "interval: the longer the run, the fewer. By user and command, and for one interaction, nothing is measured."
+        f"{exact_share(windows.share)} of the time; ± is half of a 95 % interval.{few} Bursts between windows are in "
+        "no interval: the longer the run, the fewer. By user and command, and for one interaction, nothing is measured."
     ]
 
 
