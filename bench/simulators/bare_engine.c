@@ -2,9 +2,10 @@
 //
 //   bare_engine SIMULATED_S SEED
 //
-// It has the processors' time by category, the integrals of both queues and of the waiting users, and the responses' mean and
-// histogram. Constants of the model come from model.py, by the compiler's -D. Of the future events, the end of each turn and of
-// the disk's service has a variable of its own, and only think times are in a heap. With -DONE_HEAP all are in one heap.
+// It has the processors' time by category, the integrals of both queues and of the waiting users, and the responses'
+// mean and histogram. Constants of the model come from model.py, by the compiler's -D. Of the future events, the end of
+// each turn and of the disk's service has a variable of its own, and only think times are in a heap. With -DONE_HEAP all
+// are in one heap.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -209,7 +210,8 @@ static double quantile_s(double share) {
     return NAN;
 }
 
-// Charges the idle processors until now: as many wait for the disk as users are at it. It comes before a change of either number.
+// Charges the idle processors until now: as many wait for the disk as users are at it. It comes before a change of
+// either number.
 static inline void charge_idle(void) {
     uint64_t span = now - idle_since, users = length(&at_disk), waiting = idle_count < users ? idle_count : users;
     idle_disk_ns += waiting * span;
@@ -335,7 +337,8 @@ int main(int count, char **arguments) {
            busy_ns / (double)now / PROCESSORS, charged_ns / (double)now / PROCESSORS,
            (double)idle_ns / (double)now / PROCESSORS, (double)idle_disk_ns / (double)now / PROCESSORS,
            (double)served_ns / (double)now);
-    printf("\"ready\": %.9g, \"at_disk\": %.9g, \"active\": %.9g, \"dispatches\": %llu}\n", mean_level(&ready_level, now),
-           mean_level(&disk_level, now), mean_level(&active_level, now), (unsigned long long)dispatches);
+    printf("\"ready\": %.9g, \"at_disk\": %.9g, \"active\": %.9g, \"dispatches\": %llu}\n",
+           mean_level(&ready_level, now), mean_level(&disk_level, now), mean_level(&active_level, now),
+           (unsigned long long)dispatches);
     return 0;
 }

@@ -32,13 +32,13 @@ impl Calendar {
     }
 
     /// Enters an event among the few that come soon. Its order is the same, and it is found faster.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter_soon(&mut self, at: u64, payload: u32) {
         let event = self.event(at, payload);
         self.soon.enter(event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, at: u64, payload: u32) -> u128 {
         debug_assert!(payload >> PAYLOAD_BITS == 0, "payload {payload} is too wide");
         if self.serial >> SERIAL_BITS != 0 {

@@ -106,7 +106,7 @@ impl EventQueue {
     }
 
     /// Schedules the end of processor `p`'s segment, `length_ns` from now.
-    #[inline]
+    #[inline(always)]
     pub fn schedule_segment_end(&mut self, p: usize, length_ns: u64) {
         let entity = self.epochs[p] << PROCESSOR_BITS | p as u32;
         self.calendar.enter_soon(self.now.saturating_add(length_ns), entity);
