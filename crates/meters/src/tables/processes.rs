@@ -34,6 +34,9 @@ pub(crate) struct ProcessTimesTable {
 /// Processor time and ready wait in nanoseconds.
 type ProcessTimes = [u64; 2];
 
+/// The names in the rows of one span, by the words in which the kernel programs have them.
+type KnownNames = HashMap<[u64; 2], Arc<str>>;
+
 /// A name whose processes were running at the reading.
 #[derive(Default)]
 struct RunningNames {
@@ -78,19 +81,19 @@ impl ProcessTimesTable {
         increase
     }
 
-    fn name_and_user(&self, index: usize, context: &Context) -> (Arc<str>, Option<UserId>) {
+    /// The name and the user at an index. Thousands of users have processes of one name, which `known` then has once.
+    fn name_and_user(&self, index: usize, context: &Context, known: &mut KnownNames) -> (Arc<str>, Option<UserId>) {
+        if index == 0 {
+            return (OTHERS_NAME.into(), None);
+        }
         let words = &self.table.words()[index * named::WORDS..][..named::WORDS];
         let user = context.user_of(words[named::SLOT].load(Relaxed) as u32);
-        let name: Vec<u8> = [0, 1]
-            .iter()
-            .flat_map(|word| words[named::NAME + word].load(Relaxed).to_ne_bytes())
-            .take_while(|byte| *byte != 0)
-            .collect();
-        if index == 0 {
-            (OTHERS_NAME.into(), None)
-        } else {
-            (process_name(without_processor(&String::from_utf8_lossy(&name))), user)
-        }
+        let name = [0, 1].map(|word| words[named::NAME + word].load(Relaxed));
+        let text = known.entry(name).or_insert_with(|| {
+            let bytes: Vec<u8> = name.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0).collect();
+            process_name(without_processor(&String::from_utf8_lossy(&bytes)))
+        });
+        (Arc::clone(text), user)
     }
 }
 
@@ -113,10 +116,11 @@ impl MeterPart for ProcessTimesTable {
         let names = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(most_names);
         self.shown.resize(names, [0; 2]);
         let mut used: BTreeMap<(Arc<str>, Option<UserId>), ProcessTimes> = BTreeMap::new();
+        let mut known = KnownNames::new();
         for index in 0..names {
             let increase = self.increase(index, span.monotonic_ns);
             if increase != [0; 2] {
-                let sum = used.entry(self.name_and_user(index, context)).or_default();
+                let sum = used.entry(self.name_and_user(index, context, &mut known)).or_default();
                 *sum = std::array::from_fn(|index| sum[index] + increase[index]);
             }
         }
