@@ -55,7 +55,7 @@ impl Calendar {
     }
 
     /// Removes and returns the next event, if it comes at `until` or before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_next_until(&mut self, until: u64) -> Option<(u64, u32)> {
         let (soon, later) = (self.soon.first(), self.later.first());
         // A processor predicts which heap is next and goes on while the time is checked, so no minimum is computed first.

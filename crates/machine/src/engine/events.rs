@@ -78,7 +78,7 @@ impl EventQueue {
     }
 
     /// Moves the clock to the next event and removes it, if it comes at `until` or before.
-    #[inline]
+    #[inline(always)]
     pub fn take_next(&mut self, until: u64) -> Option<CalendarEvent> {
         let (at, payload) = self.calendar.take_next_until(until)?;
         debug_assert!(at >= self.now, "time goes back");
