@@ -41,8 +41,8 @@ impl WriterThread {
     }
 }
 
-/// Number of waiting interactions at which the writer is woken before its time: 200 KB. They lie in the queue, in the writer's rows,
-/// in its columns and in the encoded message, so each of them takes four times as much while it is written.
+/// Number of waiting interactions at which the writer is woken before its time: 200 KB. As many are meanwhile in the writer's
+/// rows, as columns, and in the encoded message.
 pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 10;
 /// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
 const MOST_KEPT_ROWS: usize = 1 << 14;
