@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,41 @@ from figures import Figure, figure, finish
 from machine import machine
 
 PLACE = Path(__file__).parent / "simulators"
-# Each peer: model events in a simulated second, loadgo's discipline beside it, and the ratio that should be reached.
-PEERS = {
-    "heapq": ("a plain heapq", 30.0, "round-robin", ">= 12"),
-    "simpy": ("SimPy", 30.0, "round-robin", ">= 100"),
-    "ciw": ("Ciw", 30.0, "round-robin", ">= 250"),
-    "line": ("LINE's compiled LDES", 13.26, "first-come", ">= 6"),
-}
-FASTER = {"line": 10, "heapq": 4}
-"""Factors of the number of events for fast simulators, so that each run takes seconds."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A simulator, or an engine for this model alone, and loadgo's run beside it."""
+
+    name: str
+    target: str
+    """The ratio of loadgo's rate to the peer's that should be reached."""
+    program: str
+    """The peer's program is `simulators/run_PROGRAM.py`."""
+    switches: tuple[str, ...] = ()
+    density: float = 30.0
+    """Model events in a simulated second."""
+    discipline: str = "round-robin"
+    """loadgo's discipline beside it."""
+    faster: int = 1
+    """Factor of the number of events for a fast simulator, so that each run takes seconds."""
+    counts_events: bool = False
+    """Whether the program takes its length in model events, and not in simulated seconds."""
+
+
+PEERS = (
+    Peer("a plain heapq", ">= 12", "heapq", faster=4),
+    Peer("SimPy", ">= 100", "simpy"),
+    Peer("Ciw", ">= 250", "ciw"),
+    Peer("LINE's compiled LDES", ">= 6", "line", density=13.26, discipline="first-come", faster=10, counts_events=True),
+    Peer("a bare engine", ">= 0.77", "bare", ("-DONE_HEAP",), faster=60),
+    Peer("a bare engine without a calendar", "", "bare", faster=60),
+)
 OWN_REPETITIONS = 20
 ALIKE = 0.03
 """Largest relative difference in interactions per model event between two correct simulators."""
+MOST_HALF_WIDTHS = 4.0
+"""Largest difference of a figure between two correct simulators, in halves of loadgo's 95 % interval."""
 
 
 def main() -> None:
@@ -34,25 +58,27 @@ def main() -> None:
     events, rounds = [*map(float, sys.argv[1:3]), *[500_000.0, 5.0][len(sys.argv) - 1 :]]
     here, figures, raw = machine(), list[Figure](), dict[str, Any]()
     loadgo_rates: dict[str, list[float]] = {"round-robin": [], "first-come": []}
-    for peer, (name, density, discipline, target) in PEERS.items():
-        count = events * FASTER.get(peer, 1)
+    for peer in PEERS:
+        count = events * peer.faster
         pairs = []
         for _ in range(int(rounds)):
-            repetitions = max(1, OWN_REPETITIONS // FASTER.get(peer, 1))
-            ours = _run("loadgo", str(count / density), discipline, str(repetitions))
-            theirs = _run(peer, str(count if peer == "line" else count / density))
+            repetitions = max(1, OWN_REPETITIONS // peer.faster)
+            ours = _run("loadgo", str(count / peer.density), peer.discipline, str(repetitions))
+            theirs = _run(peer.program, str(count if peer.counts_events else count / peer.density), *peer.switches)
             _check_same_model(peer, ours, theirs)
             pairs.append((ours, theirs))
-        loadgo_rates[discipline] += [_rate(ours) for ours, _ in pairs]
-        figures.append(figure(name, "million events/s", [_rate(theirs) for _, theirs in pairs]))
-        figures.append(figure(f"loadgo / {name}", "", [_rate(a) / _rate(b) for a, b in pairs], target))
-        raw[peer] = pairs
+        loadgo_rates[peer.discipline] += [_rate(ours) for ours, _ in pairs]
+        figures.append(figure(peer.name, "million events/s", [_rate(theirs) for _, theirs in pairs]))
+        figures.append(figure(f"loadgo / {peer.name}", "", [_rate(a) / _rate(b) for a, b in pairs], peer.target))
+        raw[peer.name] = pairs
     figures.insert(0, figure("loadgo, in order of coming", "million events/s", loadgo_rates["first-come"]))
     figures.insert(0, figure("loadgo, round robin", "million events/s", loadgo_rates["round-robin"], ">= 25"))
     notes = [
         "model events: ends of think times, of turns and bursts, of disk services; 50 users, two processors, a disk",
         "one core each; loadgo with all meters and intervals; each pair has the same number of events a run",
         "LINE has no quantum: beside it both have the processors in order of coming",
+        "a bare engine: C for this model alone, with its meters (simulators/bare_engine.c), all events in one heap; "
+        "without a calendar: each turn's end and the disk's in a variable, only think times in a heap",
     ]
     finish("simulators", here, figures, notes, raw)
 
@@ -69,15 +95,20 @@ def _rate(run: dict[str, float]) -> float:
     return run["events"] / run["seconds"] / 1e6
 
 
-def _check_same_model(peer: str, ours: dict[str, float], theirs: dict[str, float]) -> None:
-    """Ends the program for a pair with different models: interactions per model event must agree."""
-    if "interactions" not in theirs:
-        return
-    per_event = [run["interactions"] / run["events"] for run in (ours, theirs)]
-    if abs(per_event[0] / per_event[1] - 1.0) > ALIKE:
-        raise SystemExit(
-            f"{peer} has {per_event[1]:.4f} interactions an event, loadgo {per_event[0]:.4f}: not the same model"
-        )
+def _check_same_model(peer: Peer, ours: dict[str, float], theirs: dict[str, float]) -> None:
+    """Ends the program for a pair with different models.
+
+    Interactions per model event must agree, and the mean response and the utilisation of a peer that has them.
+    """
+    if "interactions" in theirs:
+        per_event = [run["interactions"] / run["events"] for run in (ours, theirs)]
+        if abs(per_event[0] / per_event[1] - 1.0) > ALIKE:
+            raise SystemExit(
+                f"{peer.name} has {per_event[1]:.4f} interactions an event, loadgo {per_event[0]:.4f}: other models"
+            )
+    for name in {"response_s", "utilisation"} & theirs.keys() & ours.keys():
+        if abs(ours[name] - theirs[name]) > MOST_HALF_WIDTHS * ours[f"{name}_half_width"]:
+            raise SystemExit(f"{peer.name} has {name} {theirs[name]:.5f}, loadgo {ours[name]:.5f}: not the same model")
 
 
 if __name__ == "__main__":

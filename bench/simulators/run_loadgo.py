@@ -1,10 +1,11 @@
 """The model in loadgo, simulated with all meters on; arguments: simulated seconds, discipline, repetitions."""
 
 import json
+import math
 import sys
 import time
 
-from loadgo.running.simulation import simulate_text
+from loadgo.running.simulation import SimulatedFigure, simulate_text
 from model import BURST_S, DISK_S, PROCESSORS, QUANTUM_S, THINK_S, TO_DISK, USERS
 
 MACHINE = f"""
@@ -45,7 +46,19 @@ def main() -> None:
     runs = [simulate_text(text, until=f"time={simulated_s:.3f}s", seed=seed) for seed in range(1, repetitions + 1)]
     seconds = time.perf_counter() - began
     events, interactions = sum(run.events for run in runs), sum(run.interactions for run in runs)
-    print(json.dumps({"events": events, "interactions": interactions, "simulated_s": simulated_s, "seconds": seconds}))
+    lengths = {"events": events, "interactions": interactions, "simulated_s": simulated_s, "seconds": seconds}
+    responses = _mean("response_s", [run.response_s for run in runs])
+    utilisations = _mean("utilisation", [run.station("processors").utilisation for run in runs])
+    print(json.dumps({**lengths, **responses, **utilisations}))
+
+
+def _mean(name: str, figures: list[SimulatedFigure | None]) -> dict[str, float]:
+    """The mean of a figure over independent runs, with half of its 95 % interval; empty where a run is too short."""
+    pairs = [(figure.value, figure.half_width) for figure in figures if figure and figure.half_width is not None]
+    if len(pairs) < len(figures):
+        return {}
+    half_width = math.hypot(*(half for _, half in pairs)) / len(pairs)
+    return {name: sum(value for value, _ in pairs) / len(pairs), f"{name}_half_width": half_width}
 
 
 if __name__ == "__main__":

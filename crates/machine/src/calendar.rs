@@ -32,13 +32,13 @@ impl Calendar {
     }
 
     /// Enters an event among the few that come soon. Its order is the same, and it is found faster.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter_soon(&mut self, at: u64, payload: u32) {
         let event = self.event(at, payload);
         self.soon.enter(event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, at: u64, payload: u32) -> u128 {
         debug_assert!(payload >> PAYLOAD_BITS == 0, "payload {payload} is too wide");
         if self.serial >> SERIAL_BITS != 0 {
@@ -55,7 +55,7 @@ impl Calendar {
     }
 
     /// Removes and returns the next event, if it comes at `until` or before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_next_until(&mut self, until: u64) -> Option<(u64, u32)> {
         let (soon, later) = (self.soon.first(), self.later.first());
         // A processor predicts which heap is next and goes on while the time is checked, so no minimum is computed first.

@@ -68,6 +68,11 @@ impl AmountLaw {
     /// Draws a number from this law.
     #[inline]
     pub fn draw(&self, stream: &mut RandomStream) -> f64 {
+        // The usual law of simulations is drawn without the call of a function that has all laws.
+        if let AmountLaw::Exponential(mean) = self { mean * stream.quick_exponential() } else { self.draw_any(stream) }
+    }
+
+    fn draw_any(&self, stream: &mut RandomStream) -> f64 {
         match self {
             AmountLaw::Fixed(value) => *value,
             AmountLaw::Uniform(low, high) => low + stream.unit() * (high - low),

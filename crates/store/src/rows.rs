@@ -41,10 +41,11 @@ impl WriterThread {
     }
 }
 
-/// Number of waiting interactions at which the writer is woken before its time: half a megabyte.
-pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 12;
+/// Number of waiting interactions at which the writer is woken before its time: 200 KB. As many are meanwhile in the writer's
+/// rows, as columns, and in the encoded message.
+pub(crate) const WAKE_WRITER_ROWS: usize = 1 << 10;
 /// Most interactions for which empty rows keep memory. More of them wait only if the writer was late.
-const MOST_KEPT_ROWS: usize = 4 * WAKE_WRITER_ROWS;
+const MOST_KEPT_ROWS: usize = 1 << 14;
 
 /// An interaction, packed. A time or count that was not measured is [`NOT_MEASURED`].
 #[derive(Clone, Debug)]
@@ -192,6 +193,9 @@ impl QueuedRows {
     /// Moves the rows of the meters in `sample` behind these.
     pub fn sample(&mut self, sample: &mut MeterRows) {
         let sampled = &mut self.sampled;
+        if sampled.rows().0 == 0 {
+            std::mem::swap(sampled, sample); // thousands of rows are not copied
+        }
         sampled.time.append(&mut sample.time);
         sampled.processes.append(&mut sample.processes);
         sampled.faults.append(&mut sample.faults);

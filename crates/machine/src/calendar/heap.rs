@@ -36,7 +36,7 @@ impl Heap {
     }
 
     /// Adds a number.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, number: u128) {
         if self.hole {
             self.hole = false;
@@ -65,7 +65,7 @@ impl Heap {
         std::mem::take(&mut self.places)
     }
 
-    #[inline]
+    #[inline(never)]
     fn close_hole(&mut self) {
         self.hole = false;
         self.count -= 1;
@@ -79,7 +79,7 @@ impl Heap {
     ///
     /// Below that place nothing changes, but the way down goes on to the end. A processor cannot predict where it could stop, and
     /// mostly that is the end.
-    #[inline]
+    #[inline(always)]
     fn sift_down(&mut self, number: u128) {
         let places = self.places.as_mut_slice();
         let (mut at, mut number) = (0, number);
@@ -87,14 +87,16 @@ impl Heap {
             let [first, second, third, fourth] = *children;
             let (low, high) = (lesser((first, 1), (second, 2)), lesser((third, 3), (fourth, 4)));
             let (least, child) = lesser(low, high);
-            places[at] = number.min(least);
-            number = number.max(least);
+            // One comparison for both, where the least and the greatest of two numbers would take one each.
+            let is_least = number < least;
+            places[at] = if is_least { number } else { least };
+            number = if is_least { least } else { number };
             at = at * NODE_CHILDREN + child;
         }
         places[at] = number;
     }
 
-    #[inline]
+    #[inline(never)]
     fn sift_up(&mut self, number: u128) {
         if self.count == self.places.len() {
             let added = if self.count == 0 { 1 } else { NODE_CHILDREN };

@@ -27,8 +27,8 @@ pub(super) enum Aftermath {
 enum Dispatched {
     /// A process has it.
     To(ProcessId),
-    /// A process has it, but its program must be brought in first.
-    Loading,
+    /// A process has it, and has begun to work, or its program is being brought in.
+    Begun,
     /// No process is ready.
     Idle,
 }
@@ -37,15 +37,26 @@ impl<L: ReadyList> Clockwork<L> {
     /// Ends the segment of processor `p`, and begins the next one unless the returned action must come before.
     #[inline(always)]
     pub fn end_segment(&mut self, p: usize) -> Aftermath {
+        let now = self.events.now;
         let processor = &mut self.processors[p];
-        let span_ns = processor.close(self.events.now);
+        let span_ns = processor.close(now);
         let pid = processor.pid;
         match processor.doing {
             ProcessorActivity::Work => {
                 self.model_events += 1;
-                let cut = processor.cut;
-                self.charge_work(p, pid, span_ns);
-                if !cut {
+                processor.charge_turn(span_ns);
+                let (cut, is_turn_over) = (processor.cut, processor.is_turn_over());
+                self.charge_quota(pid, span_ns);
+                self.execution.charge_work(pid, span_ns, now);
+                if cut {
+                    // The usual end of a turn, without a look at what only other turns have.
+                    if !L::HAS_QUOTAS && is_turn_over {
+                        let aftermath = self.end_turn(p, pid, LeaveCause::TurnOver);
+                        if aftermath != Aftermath::Nothing {
+                            return aftermath;
+                        }
+                    }
+                } else {
                     let departure = self.execution.on_goal_reached(pid);
                     if departure == Departure::Done {
                         self.take_off(p, pid, LeaveCause::Done);
@@ -88,7 +99,7 @@ impl<L: ReadyList> Clockwork<L> {
             if pid == NO_PROCESS {
                 match self.dispatch(p) {
                     Dispatched::To(dispatched) => pid = dispatched,
-                    Dispatched::Loading => return Aftermath::Nothing,
+                    Dispatched::Begun => return Aftermath::Nothing,
                     Dispatched::Idle => {
                         self.processors.make_idle(p, self.events.now);
                         return Aftermath::Nothing;
@@ -111,8 +122,10 @@ impl<L: ReadyList> Clockwork<L> {
                 }
                 NextStep::Works => {}
             }
-            let allowed_ns = self.allowed_ns(p, pid);
-            let why = if self.processors[p].preempted {
+            let processor = &self.processors[p];
+            let (is_preempted, slice_ns) = (processor.preempted, processor.slice_ns);
+            let allowed_ns = self.allowed_ns(pid, slice_ns);
+            let why = if is_preempted {
                 LeaveCause::Preempted
             } else if allowed_ns == 0 && self.execution.processes[pid].left_ns > 0 {
                 LeaveCause::TurnOver
@@ -120,16 +133,16 @@ impl<L: ReadyList> Clockwork<L> {
                 self.begin_work(p, pid, allowed_ns);
                 return Aftermath::Nothing;
             };
-            let aftermath = self.end_turn(p, why);
+            let aftermath = self.end_turn(p, pid, why);
             if aftermath != Aftermath::Nothing {
                 return aftermath;
             }
         }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn begin_segment(&mut self, p: usize, activity: ProcessorActivity, category: Category, length_ns: u64) {
-        self.processors.begin(p, activity, category, self.events.now);
+        self.processors[p].begin(activity, category, self.events.now);
         self.events.schedule_segment_end(p, length_ns);
     }
 
@@ -171,15 +184,13 @@ impl<L: ReadyList> Clockwork<L> {
     #[inline(always)]
     fn begin_work(&mut self, p: usize, pid: ProcessId, allowed_ns: u64) {
         let planned_ns = self.execution.work_to_goal(pid);
-        self.processors[p].cut = allowed_ns < planned_ns;
-        let length_ns = planned_ns.min(allowed_ns);
-        self.begin_segment(p, ProcessorActivity::Work, Category::User, length_ns);
+        let length_ns = self.processors[p].begin_work(planned_ns, allowed_ns, self.events.now);
+        self.events.schedule_segment_end(p, length_ns);
     }
 
-    /// How long the turn of processor `p`, and the quota of its process, let it work on.
+    /// How long the rest of a turn, and the quota of `pid`, which has it, let the process work on.
     #[inline(always)]
-    fn allowed_ns(&mut self, p: usize, pid: ProcessId) -> u64 {
-        let slice_ns = self.processors[p].slice_ns;
+    fn allowed_ns(&mut self, pid: ProcessId, slice_ns: u64) -> u64 {
         if L::HAS_QUOTAS { slice_ns.min(self.scheduler.list.allowance_ns(pid, self.events.now)) } else { slice_ns }
     }
 
@@ -194,19 +205,24 @@ impl<L: ReadyList> Clockwork<L> {
     /// Gives processor `p`, which has no process, to the process that runs next.
     #[inline(always)]
     fn dispatch(&mut self, p: usize) -> Dispatched {
-        let Some(turn) = self.scheduler.take_next(self.events.now) else { return Dispatched::Idle };
-        let waited_ns = self.set_state(turn.pid, ProcessState::Running);
+        let now = self.events.now;
+        let Some(turn) = self.scheduler.take_next(now) else { return Dispatched::Idle };
         let process = &mut self.execution.processes[turn.pid];
+        let waited_ns = process.enter(ProcessState::Running, now);
         process.ready_wait_ns += waited_ns;
         process.processor = p as u16;
         let processor = &mut self.processors[p];
         let costs = &self.execution.commands.costs;
-        processor.getwork_ns = if turn.pid == processor.last { costs.dispatch_ns } else { costs.getwork_ns };
-        processor.pid = turn.pid;
-        processor.slice_ns = turn.slice_ns.max(1);
-        processor.ran_ns = 0;
+        let getwork_ns = if turn.pid == processor.last { costs.dispatch_ns } else { costs.getwork_ns };
+        processor.take(turn, getwork_ns);
+        if !L::HAS_QUOTAS && !process.on_errand && getwork_ns == 0 {
+            // A process on a route that is switched to in no time has nothing to do before its work.
+            let length_ns = processor.begin_work(process.left_ns, processor.slice_ns, now);
+            self.events.schedule_segment_end(p, length_ns);
+            return Dispatched::Begun;
+        }
         if self.execution.memory.loader.is_some() && self.begin_loading(p, turn.pid) {
-            Dispatched::Loading
+            Dispatched::Begun
         } else {
             Dispatched::To(turn.pid)
         }
@@ -262,27 +278,23 @@ impl<L: ReadyList> Clockwork<L> {
             return None;
         }
         self.stop_work(p);
-        Some(self.end_turn(p, LeaveCause::Preempted))
+        Some(self.end_turn(p, self.processors[p].pid, LeaveCause::Preempted))
     }
 
     /// Ends the current work of processor `p` early.
     pub fn stop_work(&mut self, p: usize) {
         self.events.cancel_segment_end(p);
-        let span_ns = self.processors[p].close(self.events.now);
-        self.charge_work(p, self.processors[p].pid, span_ns);
-    }
-
-    #[inline]
-    fn charge_work(&mut self, p: usize, pid: ProcessId, span_ns: u64) {
-        self.processors[p].charge_turn(span_ns);
+        let now = self.events.now;
+        let processor = &mut self.processors[p];
+        let (span_ns, pid) = (processor.close(now), processor.pid);
+        processor.charge_turn(span_ns);
         self.charge_quota(pid, span_ns);
-        self.execution.charge_work(pid, span_ns, self.events.now);
+        self.execution.charge_work(pid, span_ns, now);
     }
 
-    /// Ends the turn of processor `p`'s process, whose work is not over.
+    /// Ends the turn of `pid` on processor `p`; the work of `pid` is not over.
     #[inline(always)]
-    fn end_turn(&mut self, p: usize, why: LeaveCause) -> Aftermath {
-        let pid = self.processors[p].pid;
+    fn end_turn(&mut self, p: usize, pid: ProcessId, why: LeaveCause) -> Aftermath {
         self.scheduler.preemptions += u64::from(why == LeaveCause::Preempted);
         match self.take_off(p, pid, why) {
             EligibilityAfterTurn::Eligible => {
@@ -296,8 +308,7 @@ impl<L: ReadyList> Clockwork<L> {
     /// Takes processor `p` from `pid`.
     #[inline(always)]
     pub fn take_off(&mut self, p: usize, pid: ProcessId, why: LeaveCause) -> EligibilityAfterTurn {
-        let ran_ns = self.processors[p].ran_ns;
-        self.processors.release(p);
+        let ran_ns = self.processors[p].release();
         self.scheduler.list.off(pid, ran_ns, why, self.events.now)
     }
 

@@ -78,7 +78,7 @@ impl EventQueue {
     }
 
     /// Moves the clock to the next event and removes it, if it comes at `until` or before.
-    #[inline]
+    #[inline(always)]
     pub fn take_next(&mut self, until: u64) -> Option<CalendarEvent> {
         let (at, payload) = self.calendar.take_next_until(until)?;
         debug_assert!(at >= self.now, "time goes back");
@@ -106,7 +106,7 @@ impl EventQueue {
     }
 
     /// Schedules the end of processor `p`'s segment, `length_ns` from now.
-    #[inline]
+    #[inline(always)]
     pub fn schedule_segment_end(&mut self, p: usize, length_ns: u64) {
         let entity = self.epochs[p] << PROCESSOR_BITS | p as u32;
         self.calendar.enter_soon(self.now.saturating_add(length_ns), entity);

@@ -85,6 +85,15 @@ impl Process {
         }
     }
 
+    /// Enters `state` at `now`, and returns how long the process was in the state before.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, state: ProcessState, now: u64) -> u64 {
+        let stayed_ns = now - self.since;
+        self.since = now;
+        self.state = state;
+        stayed_ns
+    }
+
     /// Begins a command, whose work is not drawn yet.
     #[inline]
     pub(crate) fn take_up(&mut self, command: u32, now: u64) {

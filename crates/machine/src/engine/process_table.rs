@@ -53,11 +53,7 @@ impl ProcessTable {
     /// Sets the state of a process from `now` on, and returns how long it was in the state before.
     #[inline]
     pub fn set_state(&mut self, pid: ProcessId, state: ProcessState, now: u64) -> u64 {
-        let process = &mut self[pid];
-        let stayed_ns = now - process.since;
-        process.since = now;
-        process.state = state;
-        stayed_ns
+        self[pid].enter(state, now)
     }
 
     /// The id for a request of `pid`.

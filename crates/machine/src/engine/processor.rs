@@ -1,6 +1,6 @@
 //! A processor: its activity, its process, and its times by category.
 
-use crate::disciplines::ProcessId;
+use crate::disciplines::{ProcessId, Turn};
 use crate::meters::Category;
 
 /// The number that no process has.
@@ -97,6 +97,49 @@ impl Processor {
         self.time_ns[self.category as usize] += span_ns;
         self.since = now;
         span_ns
+    }
+
+    /// Begins an activity at `now`.
+    #[inline(always)]
+    pub fn begin(&mut self, activity: ProcessorActivity, category: Category, now: u64) {
+        if self.since != now {
+            self.close(now);
+        }
+        self.doing = activity;
+        self.category = category;
+    }
+
+    /// Begins the process's work of `planned_ns`, of which it may do `allowed_ns` now. Returns the length of the segment.
+    #[inline(always)]
+    pub fn begin_work(&mut self, planned_ns: u64, allowed_ns: u64, now: u64) -> u64 {
+        self.cut = allowed_ns < planned_ns;
+        self.begin(ProcessorActivity::Work, Category::User, now);
+        planned_ns.min(allowed_ns)
+    }
+
+    /// Takes the process of a turn, and first the time of the switch to it.
+    #[inline(always)]
+    pub fn take(&mut self, turn: Turn, getwork_ns: u64) {
+        self.getwork_ns = getwork_ns;
+        self.pid = turn.pid;
+        self.slice_ns = turn.slice_ns.max(1);
+        self.ran_ns = 0;
+    }
+
+    /// Loses the process, which had used its turn for the returned time.
+    #[inline(always)]
+    pub fn release(&mut self) -> u64 {
+        self.last = self.pid;
+        self.pid = NO_PROCESS;
+        self.preempted = false;
+        self.getwork_ns = 0;
+        self.ran_ns
+    }
+
+    /// Whether the turn ends now, with nothing that comes before its end.
+    #[inline(always)]
+    pub fn is_turn_over(&self) -> bool {
+        self.slice_ns == 0 && self.interrupts == 0 && !self.preempted
     }
 
     /// Whether the processor waits for the lock of a path of this activity.

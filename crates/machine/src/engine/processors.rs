@@ -59,17 +59,6 @@ impl ProcessorSet {
         self.idle.pop().map(usize::from)
     }
 
-    /// Lets processor `p` do this from `now` on.
-    #[inline]
-    pub fn begin(&mut self, p: usize, activity: ProcessorActivity, category: Category, now: u64) {
-        let processor = &mut self.processors[p];
-        if processor.since != now {
-            processor.close(now);
-        }
-        processor.doing = activity;
-        processor.category = category;
-    }
-
     /// Lets processor `p` idle from `now` on.
     #[inline]
     pub fn make_idle(&mut self, p: usize, now: u64) {
@@ -79,16 +68,6 @@ impl ProcessorSet {
         processor.doing = ProcessorActivity::Idle;
         processor.category = cause;
         self.idle.push(p as u16);
-    }
-
-    /// Takes processor `p` from its process.
-    #[inline]
-    pub fn release(&mut self, p: usize) {
-        let processor = &mut self.processors[p];
-        processor.last = processor.pid;
-        processor.pid = NO_PROCESS;
-        processor.preempted = false;
-        processor.getwork_ns = 0;
     }
 
     /// Gives an interrupt to the next processor in turn, to be handled before its next segment.

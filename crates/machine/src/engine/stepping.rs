@@ -17,7 +17,7 @@ const LAST_INSTANT_NS: u64 = i64::MAX as u64 - 1;
 
 impl<L: ReadyList> Clockwork<L> {
     /// Handles the next event if it comes at `until` or before, and says whether there was one.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, until: u64) -> bool {
         if self.shared.is_none() || !self.on_share_end(until) {
             let Some(event) = self.events.take_next(until) else { return false };

@@ -8,7 +8,7 @@ use crate::disciplines::{ProcessId, ReadyCause, ReadyList};
 
 impl<L: ReadyList> Clockwork<L> {
     /// Handles the end of what processor `p` does.
-    #[inline]
+    #[inline(always)]
     pub fn on_segment_end(&mut self, p: usize) {
         let aftermath = self.end_segment(p);
         if aftermath != Aftermath::Nothing {

@@ -15,6 +15,7 @@ use loadgo_core::system::UserId;
 use loadgo_sys::mapped::MappedWords;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// Name for processes that got their name when the table of names was full.
@@ -33,6 +34,9 @@ pub(crate) struct ProcessTimesTable {
 
 /// Processor time and ready wait in nanoseconds.
 type ProcessTimes = [u64; 2];
+
+/// The names in the rows of one span, by the words in which the kernel programs have them.
+type KnownNames = HashMap<[u64; 2], Arc<str>>;
 
 /// A name whose processes were running at the reading.
 #[derive(Default)]
@@ -78,10 +82,15 @@ impl ProcessTimesTable {
         increase
     }
 
-    fn name_and_user(&self, index: usize, context: &Context) -> (Arc<str>, Option<UserId>) {
+    /// The name and the user at an index. Thousands of users have processes of one name, which `known` then has once.
+    fn name_and_user(&self, index: usize, context: &Context, known: &mut KnownNames) -> (Arc<str>, Option<UserId>) {
+        if index == 0 {
+            return (OTHERS_NAME.into(), None);
+        }
         let words = &self.table.words()[index * named::WORDS..][..named::WORDS];
         let user = context.user_of(words[named::SLOT].load(Relaxed) as u32);
-        (name_at(&self.table, index), user.filter(|_| index != 0))
+        let text = known.entry(name_words(words)).or_insert_with(|| name_of_words(name_words(words)));
+        (Arc::clone(text), user)
     }
 }
 
@@ -104,10 +113,11 @@ impl MeterPart for ProcessTimesTable {
         let names = (self.counter(counter::NAMES_GIVEN) as usize + 1).min(most_names);
         self.shown.resize(names, [0; 2]);
         let mut used: BTreeMap<(Arc<str>, Option<UserId>), ProcessTimes> = BTreeMap::new();
+        let mut known = KnownNames::new();
         for index in 0..names {
             let increase = self.increase(index, span.monotonic_ns);
             if increase != [0; 2] {
-                let sum = used.entry(self.name_and_user(index, context)).or_default();
+                let sum = used.entry(self.name_and_user(index, context, &mut known)).or_default();
                 *sum = std::array::from_fn(|index| sum[index] + increase[index]);
             }
         }
@@ -136,10 +146,18 @@ pub(crate) fn name_at(names: &MappedWords, index: usize) -> Arc<str> {
     if index == 0 {
         return OTHERS_NAME.into();
     }
-    let words = &names.words()[index * named::WORDS..][..named::WORDS];
-    let bytes = [0, 1].iter().flat_map(|word| words[named::NAME + word].load(Relaxed).to_ne_bytes());
-    let name: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
-    process_name(without_processor(&String::from_utf8_lossy(&name)))
+    name_of_words(name_words(&names.words()[index * named::WORDS..][..named::WORDS]))
+}
+
+/// The two words of a name in an entry of the map `names`.
+fn name_words(words: &[AtomicU64]) -> [u64; 2] {
+    [0, 1].map(|word| words[named::NAME + word].load(Relaxed))
+}
+
+/// The name of processes in two words of characters.
+fn name_of_words(words: [u64; 2]) -> Arc<str> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0).collect();
+    process_name(without_processor(&String::from_utf8_lossy(&bytes)))
 }
 
 /// The index of the name of a processor's running process.
