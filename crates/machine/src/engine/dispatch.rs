@@ -194,7 +194,10 @@ impl<L: ReadyList> Clockwork<L> {
     /// Gives processor `p`, which has no process, to the process that runs next.
     #[inline(always)]
     fn dispatch(&mut self, p: usize) -> Dispatched {
-        let Some(turn) = self.scheduler.take_next(self.events.now) else { return Dispatched::Idle };
+        let Some(turn) = self.scheduler.take_next(p, self.events.now) else {
+            self.schedule_balance();
+            return Dispatched::Idle;
+        };
         let waited_ns = self.set_state(turn.pid, ProcessState::Running);
         let process = &mut self.execution.processes[turn.pid];
         process.ready_wait_ns += waited_ns;
@@ -252,6 +255,17 @@ impl<L: ReadyList> Clockwork<L> {
             && let Some(at) = self.scheduler.list.take_new_refill(pid)
         {
             self.events.schedule_refill(pid, at);
+        }
+        self.schedule_balance();
+    }
+
+    /// Schedules the next move of waiting processes to idle processors, if there is anything to move.
+    #[inline(always)]
+    pub fn schedule_balance(&mut self) {
+        if L::BALANCES
+            && let Some(at) = self.scheduler.list.take_balance()
+        {
+            self.events.schedule_balance(at);
         }
     }
 

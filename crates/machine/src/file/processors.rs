@@ -52,7 +52,10 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
                 key("credit", TIME_VALUE),
             ],
         ),
-        discipline_keys("linux", &[key("slice", POSITIVE_TIME_VALUE), key("switch", TIME_VALUE)]),
+        discipline_keys(
+            "linux",
+            &[key("slice", POSITIVE_TIME_VALUE), key("tick", TIME_VALUE), key("switch", TIME_VALUE)],
+        ),
     ],
     needed: false,
 };
@@ -134,6 +137,7 @@ fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Res
         "tenex" => Discipline::Tenex { queues: queues(table, reading)?, credit_ns: cost("credit")? },
         "linux" => Discipline::Linux {
             slice_ns: positive_span(table, "slice", reading.processor())?.unwrap_or(DEFAULT_LINUX_SLICE_NS),
+            tick_ns: cost("tick")?,
             switch_ns: cost("switch")?,
         },
         _ => Discipline::FirstCome,
