@@ -1,6 +1,6 @@
 """The discipline `linux` held against this host's kernel: the same drawn bursts, and what each waited for a processor.
 
-    python bench/bench_scheduler.py [ROUNDS] [SECONDS] [SETTINGS] [LAWS]     (6 8)
+    python bench/bench_scheduler.py [ROUNDS] [SECONDS] [SETTINGS] [LAWS]     (4 6)
 
 Tasks sleep and compute in turn. A simulated machine draws the times, and its records say what each burst waited. Then
 threads of one process (`bare/bursts.c`) sleep and compute for the same times, on as many of this host's processors, and
@@ -34,13 +34,13 @@ from machine import machine
 from numpy.typing import NDArray
 
 BURSTS = Path(__file__).parent / "bare" / "bursts"
-LAWS = {"short": "exponential(4ms)", "long": "lognormal(20ms, 20ms)"}
-"""Laws of a burst's processor time. A short one fits into a tick of most kernels, and a long one takes several."""
-MEANS_S = {"short": 0.004, "long": 0.02}
+LAWS = {"short": "exponential(4ms)", "mixed": "hyperexponential(8ms, 8)"}
+"""Laws of a burst's processor time. Most short ones fit into a tick; of the mixed ones a few take many."""
+MEANS_S = {"short": 0.004, "mixed": 0.008}
 UTILISATIONS = (0.3, 0.6, 0.85)
 PROCESSORS = (1, 2)
 TASKS_PER_PROCESSOR = 8
-ROUNDS, SECONDS = 6, 8.0
+ROUNDS, SECONDS = 4, 6.0
 WARM_UP_SHARE = 0.1
 """Share of a round at its beginning whose bursts do not count."""
 DRAWN_SHARE = 1.4
@@ -140,7 +140,7 @@ def main() -> None:
             _tell(number, measured[-1])
     notes = [
         f"slice {_slice_ms():g} ms, tick {1000 / _ticks_per_second():g} ms; {TASKS_PER_PROCESSOR} tasks a processor; "
-        f"short {LAWS['short']}, long {LAWS['long']}",
+        f"short {LAWS['short']}, mixed {LAWS['mixed']}",
         "apart: of the waits of all rounds together; ratios: simulated : measured, of each round",
     ]
     figures = list[Figure]()

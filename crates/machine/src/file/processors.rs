@@ -52,10 +52,7 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
                 key("credit", TIME_VALUE),
             ],
         ),
-        discipline_keys(
-            "linux",
-            &[key("slice", POSITIVE_TIME_VALUE), key("tick", TIME_VALUE), key("switch", TIME_VALUE)],
-        ),
+        discipline_keys("linux", &[key("slice", POSITIVE_TIME_VALUE), key("tick", TIME_VALUE), key("switch", TIME_VALUE)]),
     ],
     needed: false,
 };
