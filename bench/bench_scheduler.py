@@ -3,8 +3,8 @@
     python bench/bench_scheduler.py [ROUNDS] [SECONDS] [SETTINGS] [LAWS]     (4 6)
 
 Tasks sleep and compute in turn. A simulated machine draws the times, and its records say what each burst waited. Then
-threads of one process (`bare/bursts.c`) sleep and compute for the same times, on as many of this host's processors, and
-the kernel says what each burst waited. Rounds alternate the settings: each law at three utilisations, on one and two
+threads of one process (`bare/bursts.c`) sleep and compute for the same times, on as many of this host's processors. The
+kernel says what each burst waited. Rounds alternate the settings: each law at three utilisations, on one and two
 processors. A round of a setting is left out if others took more than 5 % of the processors meanwhile.
 
 SETTINGS are those to measure, such as `0.6x1,0.85x2`, and LAWS such as `short`; by default all.

@@ -280,6 +280,30 @@ fn a_processor_without_work_takes_a_process_from_the_fullest_queue() {
 }
 
 #[test]
+fn with_a_tick_a_process_whose_wait_was_short_stays_at_its_busy_processor_until_the_tick() {
+    let mut list = Linux::with_queues(SLICE, 4 * MS, 2);
+    (0..3).for_each(|pid| begin(&mut list, pid, 0, 0));
+    assert_eq!([turn_on(&mut list, 0, 0), turn_on(&mut list, 1, 0)], [Some(0), Some(1)]);
+    // 0 is ahead of 2, and stays in its queue.
+    list.off(0, MS, LeaveCause::Waits, MS);
+    assert_eq!(turn_on(&mut list, 0, MS), Some(2));
+    list.off(1, 2 * MS, LeaveCause::Done, 2 * MS);
+    assert_eq!((turn_on(&mut list, 1, 2 * MS), list.take_balance()), (None, None));
+    list.ready(0, ReadyCause::Woken, 3 * MS);
+    assert_eq!((list.processor_of(0), list.take_balance(), list.take_balance()), (Some(0), Some(4 * MS), None));
+    assert_eq!((list.balance(4 * MS), list.processor_of(0), list.balance(4 * MS)), (Some(0), Some(1), None));
+    assert_eq!(turn_on(&mut list, 1, 4 * MS), Some(0));
+}
+
+#[test]
+fn a_process_that_waits_for_a_processor_which_is_about_to_be_free_is_left_there() {
+    let mut list = Linux::with_queues(SLICE, 4 * MS, 2);
+    (0..2).for_each(|pid| begin(&mut list, pid, 0, 0));
+    assert_eq!(turn_on(&mut list, 0, 0), Some(0));
+    assert_eq!((list.processor_of(1), list.balance(4 * MS)), (Some(1), None));
+}
+
+#[test]
 fn three_busy_processes_on_two_processors_have_about_two_thirds_each() {
     let (mut list, mut had, mut now) = (two_queues(3), [0u64; 3], 0);
     let mut running = [turn_on(&mut list, 0, 0), turn_on(&mut list, 1, 0)];

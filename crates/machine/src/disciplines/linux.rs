@@ -4,13 +4,13 @@
 //! A process's lag V - v is the service that it is owed. With lag >= 0 it is eligible. The eligible process with the earliest
 //! deadline runs until its virtual time reaches the deadline, which then moves on by slice / weight. With a clock tick a slice
 //! ends at the first tick, or wake-up, that finds it over. A process that becomes ready and is the choice takes the processor
-//! from one that is ahead of the mean, or whose slice is over; any other runs on (RUN_TO_PARITY).
-//! A process that is woken goes back to its last processor; to an idle one, if that is busy. A processor that would idle takes
-//! a waiting process from the fullest queue, and busy ones even their queues out from time to time. With a tick, the two
-//! searches are as short as the kernel's, and what they leave is found at the next tick.
-//! Sources: Stoica and Abdel-Wahab, "Earliest eligible virtual deadline first", 1995; Linux's kernel/sched/fair.c as of 6.18
-//! (`pick_eevdf`, `place_entity`, `update_deadline`, `protect_slice`, `check_preempt_wakeup_fair`, `select_idle_sibling`,
-//! `sched_balance_newidle`, `nohz_balancer_kick`) and the weights of kernel/sched/core.c. The behaviour of one kernel: bench/bench_scheduler.py.
+//! from one that is ahead of the mean, or whose slice is over. Any other runs on (RUN_TO_PARITY).
+//! A woken process goes back to its last processor; to an idle one, if that is busy. A processor that would idle takes a waiting
+//! process from the fullest queue, and busy ones even their queues out from time to time. With a tick, the two searches are as
+//! short as the kernel's, and what they leave is found at the next tick.
+//! Sources: Stoica and Abdel-Wahab, "Earliest eligible virtual deadline first", 1995; Linux's kernel/sched/fair.c as of 6.18.
+//! The kernel has `pick_eevdf`, `place_entity`, `update_deadline`, `protect_slice`, `check_preempt_wakeup_fair`,
+//! `select_idle_sibling`, `sched_balance_newidle` and `nohz_balancer_kick`. bench/bench_scheduler.py measures one.
 //! Assumed: all processors share a cache and are one domain. All slices are equal.
 
 use super::order::ProcessHeap;
@@ -90,11 +90,8 @@ impl Linux {
         if self.queues.is_idle(before) || self.just_left == pid || self.queues.idle() == 0 {
             return before;
         }
-        let looked_at = match (self.tick_ns, process.state) {
-            (0, _) => count,
-            (_, RunState::Delayed) => 0, // it is still in its queue
-            _ => self.queues.busy.looked_at(count),
-        };
+        let is_delayed = self.tick_ns > 0 && process.state == RunState::Delayed; // it is still in its queue
+        let looked_at = if is_delayed { 0 } else { self.queues.looked_at() };
         let mut others = (1..count).map(|step| (before + step) % count).take(looked_at);
         others.find(|queue| self.queues.is_idle(*queue)).unwrap_or(before)
     }

@@ -30,7 +30,7 @@ pub struct LinuxProcess {
     pub lag: i128,
     /// The state.
     pub state: RunState,
-    /// Its queue; that of its last run while it is away. None for a process that was never runnable.
+    /// The process's queue, or while it is away that of its last run. None for a process that was never runnable.
     pub queue: Option<u32>,
     /// When it last left its processor.
     pub left_at: u64,

@@ -1,7 +1,7 @@
 //! Run queues of processors with virtual time: who is runnable on which, their mean virtual time, and how lag is kept.
 //!
-//! A process that leaves while it is ahead of the mean stays in its queue as *delayed*: it weighs in the mean, but it does not
-//! run. It leaves when it would be chosen, or becomes runnable where it stands when it is woken before. So nobody gets rid of
+//! A process that leaves while ahead of the mean stays in its queue as *delayed*: it counts in the mean, but does not
+//! run. It leaves when it would be chosen. Woken before, it becomes runnable where it stands. So nobody gets rid of
 //! what it had too much by a short wait (`dequeue_entity`, `requeue_delayed_entity`).
 
 use super::super::ProcessId;
@@ -47,8 +47,8 @@ pub struct RunQueues {
     running: usize,
     /// Number of queues in which no process runs or waits.
     idle: usize,
-    /// The recent busy share of the processors.
-    pub busy: BusyShare,
+    /// The recent busy share of several processors with ticks. Nobody asks for any other.
+    busy: Option<BusyShare>,
     serial: u64,
     /// The present instant.
     pub now: u64,
@@ -66,7 +66,7 @@ impl RunQueues {
             waiting: 0,
             running: 0,
             idle: count,
-            busy: BusyShare::default(),
+            busy: (tick_ns > 0 && count > 1).then(BusyShare::default),
             serial: 0,
             now: 0,
         }
@@ -95,6 +95,11 @@ impl RunQueues {
     /// Whether no process of this queue runs or waits.
     pub fn is_idle(&self, queue: usize) -> bool {
         self.queues[queue].is_idle()
+    }
+
+    /// Number of other queues at which a wake-up looks for an idle one.
+    pub fn looked_at(&self) -> usize {
+        self.busy.map_or(self.queues.len(), |busy| busy.looked_at(self.queues.len()))
     }
 
     /// Number of queues in which no process runs or waits.
@@ -220,7 +225,7 @@ impl RunQueues {
         let process = &mut self.processes[pid as usize];
         process.state = RunState::Runs { since: now };
         let place = process.place();
-        self.busy.note(self.running, self.queues.len(), now);
+        self.note_busy();
         self.running += 1;
         self.change(place, |queue| {
             queue.running += 1;
@@ -245,7 +250,7 @@ impl RunQueues {
         if process.virtual_time >= process.deadline {
             process.deadline = process.virtual_time + self.slice(&process);
         }
-        self.busy.note(self.running, self.queues.len(), self.now);
+        self.note_busy();
         self.running -= 1;
         self.change(process.place(), |queue| {
             queue.running -= 1;
@@ -311,6 +316,12 @@ impl RunQueues {
         let process = &mut self.processes[pid as usize];
         process.deadline = process.virtual_time + left;
         process.state = RunState::Between;
+    }
+
+    fn note_busy(&mut self) {
+        if let Some(busy) = &mut self.busy {
+            busy.note(self.running, self.queues.len(), self.now);
+        }
     }
 
     /// Changes a queue, and counts it if it becomes idle or busy.

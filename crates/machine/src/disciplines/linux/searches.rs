@@ -2,9 +2,9 @@
 
 /// Time constant of the busy share, in ns: its half-life is 32 ms (kernel/sched/pelt.c).
 const BUSY_TIME_NS: f64 = 32e6 / std::f64::consts::LN_2;
-/// Busy share from which on nobody searches: 1 / `imbalance_pct` of a domain.
-const MOST_BUSY: f64 = 1.0 / 1.17;
-/// Number of calls in which successes are counted (`update_newidle_stats`). The share of successes is of as many.
+/// Percent of busy time from which on nobody searches: 100 / `imbalance_pct` of a domain.
+const MOST_BUSY_PERCENT: f64 = 100.0 / 1.17;
+/// Number of calls in which successes are counted (`update_newidle_stats`).
 const CALLS: u32 = 1024;
 
 /// The recent busy share of all processors, which decides how many of them a wake-up looks at (`SIS_UTIL`).
@@ -26,7 +26,7 @@ impl BusyShare {
 
     /// Number of processors at which a wake-up looks, of `count`.
     pub fn looked_at(&self, count: usize) -> usize {
-        let part = (self.share / MOST_BUSY).powi(2).min(1.0);
+        let part = (100.0 * self.share / MOST_BUSY_PERCENT).powi(2).min(1.0);
         ((1.0 - part) * count as f64) as usize
     }
 }
@@ -69,6 +69,46 @@ impl SearchOdds {
             self.ratio = self.successes.min(CALLS);
             self.calls /= 2;
             self.successes /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    #[test]
+    fn the_busier_the_processors_the_fewer_a_wake_up_looks_at() {
+        for (running, looked_at) in [(0, 8), (4, 5), (8, 0)] {
+            let mut busy = BusyShare::default();
+            busy.note(running, 8, SECOND_NS);
+            assert_eq!(busy.looked_at(8), looked_at, "{running} of 8 are busy");
+        }
+    }
+
+    #[test]
+    fn the_busy_share_of_long_ago_is_forgotten_by_half_in_32_ms() {
+        let mut busy = BusyShare::default();
+        busy.note(8, 8, SECOND_NS);
+        busy.note(0, 8, SECOND_NS + 32_000_000);
+        assert!((busy.share - 0.5).abs() < 1e-6, "{}", busy.share);
+    }
+
+    #[test]
+    fn a_processor_searches_about_as_often_as_it_succeeds() {
+        // A success counts in whole numbers: the share of searches that succeed in half of all cases is between 0.33 and 0.75.
+        for (successes_of_10, least, most) in [(0, 0, 100), (5, 3_300, 7_500), (10, 9_900, 10_000)] {
+            let mut odds = SearchOdds::default();
+            let mut searches = 0u32;
+            for turn in 0..20_000 {
+                if let Some(success) = odds.draw() {
+                    searches += u32::from(turn >= 10_000);
+                    odds.count(if turn % 10 < successes_of_10 { success } else { 0 });
+                }
+            }
+            assert!((least..=most).contains(&searches), "{searches} searches in 10,000");
         }
     }
 }
