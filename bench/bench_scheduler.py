@@ -55,6 +55,7 @@ NEAR = "<= 0.1"
 SWITCH = "2us"
 USAGE_BY_PROCESSOR = Path("/sys/fs/cgroup/cpuacct/cpuacct.usage_percpu")
 DEFAULT_TICKS_PER_SECOND = 250
+PACKING = "sched_vcpu_pack="
 _BASE_SLICE_MS, _MOST_SLICE_PROCESSORS = 0.7, 8
 """kernel/sched/fair.c of 6.12 and later: 0.7 ms × (1 + log2 of the processors, at most 8)."""
 
@@ -72,6 +73,7 @@ discipline = "linux"
 slice      = "{slice_ms:g}ms"
 tick       = "{tick_ms:g}ms"
 switch     = "{switch}"
+packs      = {packs}
 [commands.burst]
 cpu = "{law}"
 """
@@ -139,7 +141,8 @@ def main() -> None:
             measured.append(_round(setting, number, seconds))
             _tell(number, measured[-1])
     notes = [
-        f"slice {_slice_ms():g} ms, tick {1000 / _ticks_per_second():g} ms; {TASKS_PER_PROCESSOR} tasks a processor; "
+        f"slice {_slice_ms():g} ms, tick {1000 / _ticks_per_second():g} ms, packs: {_packs()}; "
+        f"{TASKS_PER_PROCESSOR} tasks a processor; "
         f"short {LAWS['short']}, mixed {LAWS['mixed']}",
         "apart: of the waits of all rounds together; ratios: simulated : measured, of each round",
     ]
@@ -189,6 +192,7 @@ def _simulated(setting: Setting, seed: int, seconds: float, place: Path) -> pl.D
             slice_ms=_slice_ms(),
             tick_ms=1000 / _ticks_per_second(),
             switch=SWITCH,
+            packs=str(_packs()).lower(),
             law=LAWS[setting.law],
         )
     )
@@ -249,6 +253,11 @@ def _slice_ms() -> float:
     """The kernel's base slice on this host."""
     count = min(os.cpu_count() or 1, _MOST_SLICE_PROCESSORS)
     return _BASE_SLICE_MS * (1 + math.floor(math.log2(count)))
+
+
+def _packs() -> bool:
+    """Whether the kernel was started to pack work on virtual processors, which no kernel of kernel.org can."""
+    return PACKING in Path("/proc/cmdline").read_text()
 
 
 def _ticks_per_second() -> int:

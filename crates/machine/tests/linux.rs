@@ -296,6 +296,24 @@ fn with_a_tick_a_process_whose_wait_was_short_stays_at_its_busy_processor_until_
 }
 
 #[test]
+fn where_the_kernel_packs_a_woken_process_waits_for_its_busy_processor() {
+    let mut list = Linux::with_queues(SLICE, 0, 2).packing();
+    (0..3).for_each(|pid| begin(&mut list, pid, 0, 0));
+    assert_eq!([turn_on(&mut list, 0, 0), turn_on(&mut list, 1, 0)], [Some(0), Some(1)]);
+    list.off(0, MS, LeaveCause::Done, MS);
+    assert_eq!(turn_on(&mut list, 0, MS), Some(2));
+    list.off(1, 2 * MS, LeaveCause::Done, 2 * MS);
+    assert_eq!(turn_on(&mut list, 1, 2 * MS), None);
+    begin(&mut list, 0, 0, 3 * MS);
+    assert_eq!((list.processor_of(0), list.take_balance()), (Some(0), None));
+    // The other processor takes it when it runs dry.
+    begin(&mut list, 1, 0, 3 * MS);
+    assert_eq!(turn_on(&mut list, 1, 3 * MS), Some(1));
+    list.off(1, MS, LeaveCause::Done, 4 * MS);
+    assert_eq!(turn_on(&mut list, 1, 4 * MS), Some(0));
+}
+
+#[test]
 fn a_process_that_waits_for_a_processor_which_is_about_to_be_free_is_left_there() {
     let mut list = Linux::with_queues(SLICE, 4 * MS, 2);
     (0..2).for_each(|pid| begin(&mut list, pid, 0, 0));

@@ -56,8 +56,9 @@ impl AnyList {
             }
             Discipline::Multics { first_ns, last_ns, most_ns } => AnyList::Multics(Multics::new(first_ns, last_ns, most_ns)),
             Discipline::Tenex { ref queues, credit_ns } => AnyList::Tenex(Tenex::new(queues, credit_ns)),
-            Discipline::Linux { slice_ns, tick_ns, .. } => {
-                AnyList::Linux(Linux::with_queues(slice_ns, tick_ns, processors.count))
+            Discipline::Linux { slice_ns, tick_ns, packs, .. } => {
+                let list = Linux::with_queues(slice_ns, tick_ns, processors.count);
+                AnyList::Linux(if packs { list.packing() } else { list })
             }
         }
     }

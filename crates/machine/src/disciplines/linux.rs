@@ -35,6 +35,7 @@ const BALANCE_NS: u64 = 16_000_000;
 #[derive(Clone, Debug)]
 pub struct Linux {
     tick_ns: u64,
+    packs: bool,
     asking: ProcessHeap<u64>,
     queues: RunQueues,
     /// The last process of each queue's processor.
@@ -65,6 +66,7 @@ impl Linux {
         let count = processors as usize;
         Linux {
             tick_ns,
+            packs: false,
             asking: ProcessHeap::default(),
             queues: RunQueues::new(slice_ns, tick_ns, count),
             last: vec![ProcessId::MAX; count],
@@ -78,6 +80,13 @@ impl Linux {
         }
     }
 
+    /// The same queues of a kernel that keeps idle processors idle while others have room.
+    ///
+    /// A woken process stays at its last processor. Another takes it only when that runs dry.
+    pub fn packing(self) -> Linux {
+        Linux { packs: true, ..self }
+    }
+
     /// The queue for `pid`, which is woken (`select_idle_sibling`).
     fn queue_for(&self, pid: ProcessId) -> usize {
         let count = self.queues.count();
@@ -87,7 +96,7 @@ impl Linux {
         let process = self.queues.process(pid);
         let Some(before) = process.queue.map(|queue| queue as usize) else { return self.emptiest() };
         // The processor of a process that comes back at once has not been given to another one yet.
-        if self.queues.is_idle(before) || self.just_left == pid || self.queues.idle() == 0 {
+        if self.queues.is_idle(before) || self.just_left == pid || self.queues.idle() == 0 || self.packs {
             return before;
         }
         let is_delayed = self.tick_ns > 0 && process.state == RunState::Delayed; // it is still in its queue
@@ -234,7 +243,7 @@ impl ReadyList for Linux {
 
     fn take_balance(&mut self) -> Option<u64> {
         let tick = self.tick_ns;
-        if tick == 0 || self.balance_is_due || self.queues.waiting() == 0 || self.queues.idle() == 0 {
+        if tick == 0 || self.packs || self.balance_is_due || self.queues.waiting() == 0 || self.queues.idle() == 0 {
             return None;
         }
         self.balance_is_due = true;

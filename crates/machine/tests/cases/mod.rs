@@ -64,7 +64,7 @@ const TABLES: [GoodTable; 14] = [
     GoodTable(
         "",
         "[processors]\ndiscipline = 'linux'",
-        &[("slice", "'3ms'", Time), ("tick", "'4ms'", Time), ("switch", "'1us'", Time)],
+        &[("slice", "'3ms'", Time), ("tick", "'4ms'", Time), ("packs", "true", Flag), ("switch", "'1us'", Time)],
         COMMAND,
     ),
     GoodTable("", "[processors]\ndiscipline = 'priority'", &[("preemptive", "true", Flag)], COMMAND),
