@@ -6,8 +6,8 @@
 //! ends at the first tick, or wake-up, that finds it over. A process that becomes ready and is the choice takes the processor
 //! from one that is ahead of the mean, or whose slice is over. Any other runs on (RUN_TO_PARITY).
 //! A woken process goes back to its last processor; to an idle one, if that is busy. A processor that would idle takes a waiting
-//! process from the fullest queue, and busy ones even their queues out from time to time. With a tick, the two searches are as
-//! short as the kernel's, and what they leave is found at the next tick.
+//! process from the fullest queue, and busy ones even their queues out from time to time. With a tick, a wake-up searches
+//! no further than the kernel's, and what it leaves is found at the next tick.
 //! Sources: Stoica and Abdel-Wahab, "Earliest eligible virtual deadline first", 1995; Linux's kernel/sched/fair.c as of 6.18.
 //! The kernel has `pick_eevdf`, `place_entity`, `update_deadline`, `protect_slice`, `check_preempt_wakeup_fair`,
 //! `select_idle_sibling`, `sched_balance_newidle` and `nohz_balancer_kick`. bench/bench_scheduler.py measures one.
@@ -17,7 +17,6 @@ use super::order::ProcessHeap;
 use super::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
 use process::RunState;
 use run_queues::RunQueues;
-use searches::SearchOdds;
 
 mod process;
 mod run_queues;
@@ -46,9 +45,6 @@ pub struct Linux {
     even_out_at: u64,
     /// The process that was moved last; another one is moved next, so that none is among the many for ever.
     moved: ProcessId,
-    odds: SearchOdds,
-    /// Whether a queue has had several processes since a search found none that has (`overloaded`).
-    is_overloaded: bool,
     /// Whether a balancing is in the calendar.
     balance_is_due: bool,
     serial: u64,
@@ -73,8 +69,6 @@ impl Linux {
             just_left: ProcessId::MAX,
             even_out_at: 0,
             moved: ProcessId::MAX,
-            odds: SearchOdds::default(),
-            is_overloaded: false,
             balance_is_due: false,
             serial: 0,
         }
@@ -121,20 +115,8 @@ impl Linux {
         (0..self.queues.count()).min_by_key(load).expect("there is a processor")
     }
 
-    /// Searches the other queues for a process that can run in this one, which has none (`sched_balance_newidle`).
-    fn search(&mut self, queue: usize) {
-        if self.tick_ns == 0 {
-            self.pull(queue);
-        } else if self.is_overloaded
-            && let Some(success) = self.odds.draw()
-        {
-            let found = self.pull(queue).is_some();
-            self.odds.count(if found { success } else { 0 });
-            self.is_overloaded = (0..self.queues.count()).any(|queue| self.queues.is_crowded(queue));
-        }
-    }
-
-    /// Moves a waiting process to this queue from the fullest one, if that has another process that runs or waits.
+    /// Moves a waiting process to this queue from the fullest one, if that has another process that runs or waits
+    /// (`sched_balance_newidle`).
     fn pull(&mut self, queue: usize) -> Option<ProcessId> {
         if self.queues.waiting() == 0 {
             return None;
@@ -216,7 +198,6 @@ impl ReadyList for Linux {
                 self.queues.wait(pid);
             }
         }
-        self.is_overloaded |= self.queues.is_crowded(self.queues.process(pid).place());
     }
 
     fn next(&mut self, now: u64) -> Option<Turn> {
@@ -229,7 +210,7 @@ impl ReadyList for Linux {
         let queue = processor % self.queues.count();
         let mut chosen = self.queues.take(queue);
         if chosen.is_none() {
-            self.search(queue);
+            self.pull(queue);
             chosen = self.queues.take(queue);
         }
         let pid = chosen?;

@@ -23,9 +23,8 @@ struct RunQueue {
     dispatched: i128,
     /// Virtual time of the last process that was in it.
     last_virtual: i128,
-    /// Number of processes that wait for the processor, and of all, also running and delayed ones.
+    /// Number of processes that wait for the processor.
     waiting: usize,
-    members: usize,
 }
 
 impl RunQueue {
@@ -105,11 +104,6 @@ impl RunQueues {
     /// Number of queues in which no process runs or waits.
     pub fn idle(&self) -> usize {
         self.idle
-    }
-
-    /// Whether this queue has several processes, be they runnable or delayed.
-    pub fn is_crowded(&self, queue: usize) -> bool {
-        self.queues[queue].members > 1
     }
 
     /// Sum of the weights in this queue.
@@ -358,7 +352,6 @@ impl RunQueues {
     fn weigh_in(&mut self, pid: ProcessId) {
         let process = &self.processes[pid as usize];
         let queue = &mut self.queues[process.place()];
-        queue.members += 1;
         queue.weights += process.weight;
         queue.weighted_time += process.weight * process.virtual_time;
     }
@@ -366,7 +359,6 @@ impl RunQueues {
     fn weigh_out(&mut self, pid: ProcessId) {
         let process = &self.processes[pid as usize];
         let queue = &mut self.queues[process.place()];
-        queue.members -= 1;
         queue.weights -= process.weight;
         queue.weighted_time -= process.weight * process.virtual_time;
         queue.last_virtual = process.virtual_time;
