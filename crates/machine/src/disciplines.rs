@@ -80,6 +80,8 @@ pub struct Turn {
 pub trait ReadyList {
     /// Whether users may have quotas. Without them, the engine calls none of the functions about quotas.
     const HAS_QUOTAS: bool = false;
+    /// Whether processes may wait while a processor idles. Without that, the engine calls none of the functions about balancing.
+    const BALANCES: bool = false;
     /// Adds `pid` to the processes that ask to be eligible.
     fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, now: u64);
     /// The next process to become eligible, of those that ask.
@@ -90,6 +92,14 @@ pub trait ReadyList {
     fn ready(&mut self, pid: ProcessId, why: ReadyCause, now: u64);
     /// Removes and returns the process that runs next, with its turn.
     fn next(&mut self, now: u64) -> Option<Turn>;
+    /// As [`ReadyList::next`], for a discipline whose processors have queues of their own.
+    fn next_on(&mut self, _processor: usize, now: u64) -> Option<Turn> {
+        self.next(now)
+    }
+    /// The processor for which `pid`, which is ready, waits; None if any may have it.
+    fn processor_of(&self, _pid: ProcessId) -> Option<usize> {
+        None
+    }
     /// Lets `pid` leave its processor after a run of `ran_ns`. After [`LeaveCause::Done`], the process is forgotten.
     fn off(&mut self, pid: ProcessId, ran_ns: u64, why: LeaveCause, now: u64) -> EligibilityAfterTurn;
     /// Whether `arrived`, which has just become ready, takes the processor from `running`.
@@ -126,6 +136,14 @@ pub trait ReadyList {
     /// Refills the quota of `pid`, and says whether that makes the process ready.
     fn refill(&mut self, _pid: ProcessId, _now: u64) -> bool {
         false
+    }
+    /// When waiting processes are to be moved to idle processors; None if there are none, or the instant is known.
+    fn take_balance(&mut self) -> Option<u64> {
+        None
+    }
+    /// Moves a waiting process to the queue of an idle processor, and returns it.
+    fn balance(&mut self, _now: u64) -> Option<ProcessId> {
+        None
     }
     /// Ends the wish of `pid`, which is about to be forgotten, for a processor.
     fn rests(&mut self, _pid: ProcessId, _now: u64) {}

@@ -98,7 +98,7 @@ impl Engine {
     /// The configuration cannot work; the message says what would help.
     pub fn new(machine: &Arc<Machine>, seed: u64) -> Result<Engine, EngineError> {
         impossible::refuse(machine)?;
-        Ok(Engine(match AnyList::new(&machine.processors.discipline) {
+        Ok(Engine(match AnyList::new(&machine.processors) {
             AnyList::FirstCome(list) => EngineByDiscipline::FirstCome(Clockwork::new(machine, seed, list)),
             AnyList::RoundRobin(list) => EngineByDiscipline::RoundRobin(Clockwork::new(machine, seed, list)),
             AnyList::Priority(list) => EngineByDiscipline::Priority(Clockwork::new(machine, seed, list)),
@@ -116,7 +116,7 @@ impl Engine {
     pub fn limited(machine: &Arc<Machine>, seed: u64, limits: UserLimits) -> Result<Engine, EngineError> {
         impossible::refuse(machine)?;
         impossible::refuse_limits(machine, &limits)?;
-        let list = Limited::new(AnyList::new(&machine.processors.discipline), limits, seed);
+        let list = Limited::new(AnyList::new(&machine.processors), limits, seed);
         Ok(Engine(EngineByDiscipline::Limited(Clockwork::new(machine, seed, list))))
     }
 

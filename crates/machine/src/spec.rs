@@ -89,8 +89,9 @@ pub enum Discipline {
     Tenex { queues: Vec<TenexQueue>, credit_ns: u64 },
     /// Linux's fair share (EEVDF, the earliest virtual deadline): slices of `slice_ns`, weights by the command's `nice`.
     ///
-    /// A dispatch of another process than the last costs `switch_ns`.
-    Linux { slice_ns: u64, switch_ns: u64 },
+    /// A slice ends at a tick of `tick_ns`, or exactly with 0. A dispatch of another process than the last costs `switch_ns`. A
+    /// kernel that `packs` leaves a woken process at its last processor, though another idles.
+    Linux { slice_ns: u64, tick_ns: u64, switch_ns: u64, packs: bool },
 }
 
 /// A queue of TENEX.

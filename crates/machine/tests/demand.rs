@@ -9,8 +9,11 @@ use loadgo_machine::simulate::{self, InteractionSink};
 use loadgo_machine::spec::{Command, Discipline, Machine, Population};
 
 const MS: f64 = 1e6;
-const DISCIPLINES: [Discipline; 3] =
-    [Discipline::FirstCome, Discipline::Sharing, Discipline::Linux { slice_ns: 3_000_000, switch_ns: 0 }];
+const DISCIPLINES: [Discipline; 3] = [
+    Discipline::FirstCome,
+    Discipline::Sharing,
+    Discipline::Linux { slice_ns: 3_000_000, tick_ns: 0, switch_ns: 0, packs: false },
+];
 
 /// Two processors with users whose command takes 20 ms of an idle one.
 fn loaded(discipline: Discipline, command: Command, users: u32) -> Machine {

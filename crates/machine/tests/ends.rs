@@ -68,7 +68,7 @@ fn a_run_whose_time_would_exceed_292_years_fails_with_that_reason() {
         kind: StoreKind::Server(ServerSpec { service: AmountLaw::Fixed(1e30), servers: 1 }),
         interrupts: false,
     }];
-    let linux = Discipline::Linux { slice_ns: u64::MAX, switch_ns: 0 };
+    let linux = Discipline::Linux { slice_ns: u64::MAX, tick_ns: 0, switch_ns: 0, packs: false };
     for machine in [slow(Discipline::FirstCome, 1e-12), slow(linux, 1e-12), long, rare, stored] {
         assert_eq!(run(machine).unwrap_err(), EngineError::TimeLimit);
     }

@@ -17,7 +17,7 @@ use loadgo_machine::meters::Category;
 use loadgo_machine::spec::{Command, Discipline, Machine, Store, TenexQueue};
 
 const SECOND: u64 = 1_000 * MS;
-const LINUX: Discipline = Discipline::Linux { slice_ns: 3 * MS, switch_ns: 0 };
+const LINUX: Discipline = Discipline::Linux { slice_ns: 3 * MS, tick_ns: 0, switch_ns: 0, packs: false };
 
 fn quota(cpus: f64) -> UserLimits {
     UserLimits { everybody: UserLimit { cpus: Some(cpus), nice: None }, single: BTreeMap::new() }

@@ -145,10 +145,10 @@ fn linux_shares_by_weight_and_by_the_earliest_deadline() {
     let nice = |nice| CandidateFacts { nice, ..CandidateFacts::default() };
     // 0: 0-1, 1 (weight 335): 1-2, 0: 2-5, 1: 5-6, 0: 6-7, as in the list's own case.
     let two = [with(0.0, 5.0, nice(0)), with(0.0, 2.0, nice(5))];
-    assert_eq!(done_in_quanta(Discipline::Linux { slice_ns: Q, switch_ns: 0 }, &two), [7.0, 6.0]);
+    assert_eq!(done_in_quanta(Discipline::Linux { slice_ns: Q, tick_ns: 0, switch_ns: 0, packs: false }, &two), [7.0, 6.0]);
     // And one of nice -5, which preempts 0 at 0.5 by its deadline.
     let three = [two[0], two[1], with(0.5, 0.25, nice(-5))];
-    let discipline = Discipline::Linux { slice_ns: Q, switch_ns: 0 };
+    let discipline = Discipline::Linux { slice_ns: Q, tick_ns: 0, switch_ns: 0, packs: false };
     let mut list = Linux::new(Q);
     let expected = done(&schedule(&mut list, &three, usize::MAX), 3);
     assert_eq!(expected[2], 3 * Q / 4);
@@ -238,7 +238,7 @@ fn disciplines() -> [Discipline; 8] {
         Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 6 },
         Discipline::Multics { first_ns: Q, last_ns: 2 * Q, most_ns: 8 * Q },
         Discipline::Tenex { queues: queues(), credit_ns: Q },
-        Discipline::Linux { slice_ns: Q, switch_ns: 0 },
+        Discipline::Linux { slice_ns: Q, tick_ns: 0, switch_ns: 0, packs: false },
     ]
 }
 

@@ -37,7 +37,7 @@ def processor_count(reading: RunReading) -> int:
 def _host_values(reading: RunReading) -> FittedValues:
     cpus = reading.conditions.get("limit", {}).get("cpus")
     count = processor_count(reading)
-    assumed = ["the processors have one queue and are shared fairly"]
+    assumed = ["the processors are shared fairly, and slices end exactly"]
     if cpus is not None and float(cpus) != count:
         assumed.append(f"a quota of {float(cpus):g} processors is modelled as {count}")
     resolution_ms = int(reading.conditions.get("usage", {}).get("cpu_resolution_ns", 1)) / 1e6

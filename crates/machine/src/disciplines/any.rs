@@ -8,7 +8,7 @@ use super::priority::Priority;
 use super::round_robin::RoundRobin;
 use super::tenex::Tenex;
 use super::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
-use crate::spec::Discipline;
+use crate::spec::{Discipline, ProcessorSpec};
 
 /// The ready list of one of the disciplines. That of `sharing` is never asked for a turn.
 #[derive(Clone, Debug)]
@@ -45,9 +45,9 @@ macro_rules! of_each {
 }
 
 impl AnyList {
-    /// The list of a discipline, without processes.
-    pub fn new(discipline: &Discipline) -> AnyList {
-        match *discipline {
+    /// The list of the processors' discipline, without processes.
+    pub fn new(processors: &ProcessorSpec) -> AnyList {
+        match processors.discipline {
             Discipline::FirstCome | Discipline::Sharing => AnyList::FirstCome(FirstCome::default()),
             Discipline::RoundRobin { quantum_ns, .. } => AnyList::RoundRobin(RoundRobin::new(quantum_ns)),
             Discipline::Priority { preemptive } => AnyList::Priority(Priority::new(preemptive)),
@@ -56,7 +56,10 @@ impl AnyList {
             }
             Discipline::Multics { first_ns, last_ns, most_ns } => AnyList::Multics(Multics::new(first_ns, last_ns, most_ns)),
             Discipline::Tenex { ref queues, credit_ns } => AnyList::Tenex(Tenex::new(queues, credit_ns)),
-            Discipline::Linux { slice_ns, .. } => AnyList::Linux(Linux::new(slice_ns)),
+            Discipline::Linux { slice_ns, tick_ns, packs, .. } => {
+                let list = Linux::with_queues(slice_ns, tick_ns, processors.count);
+                AnyList::Linux(if packs { list.packing() } else { list })
+            }
         }
     }
 }
@@ -82,6 +85,14 @@ impl ReadyList for AnyList {
         of_each!(self, list => list.next(now))
     }
 
+    fn next_on(&mut self, processor: usize, now: u64) -> Option<Turn> {
+        of_each!(self, list => list.next_on(processor, now))
+    }
+
+    fn processor_of(&self, pid: ProcessId) -> Option<usize> {
+        of_each!(self, list => list.processor_of(pid))
+    }
+
     fn off(&mut self, pid: ProcessId, ran_ns: u64, why: LeaveCause, now: u64) -> EligibilityAfterTurn {
         of_each!(self, list => list.off(pid, ran_ns, why, now))
     }
@@ -100,6 +111,14 @@ impl ReadyList for AnyList {
 
     fn ends(&mut self, pid: ProcessId) {
         of_each!(self, list => list.ends(pid));
+    }
+
+    fn take_balance(&mut self) -> Option<u64> {
+        of_each!(self, list => list.take_balance())
+    }
+
+    fn balance(&mut self, now: u64) -> Option<ProcessId> {
+        of_each!(self, list => list.balance(now))
     }
 
     fn asking(&self) -> usize {

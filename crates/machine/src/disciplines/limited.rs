@@ -83,6 +83,7 @@ impl Limited {
 
 impl ReadyList for Limited {
     const HAS_QUOTAS: bool = true;
+    const BALANCES: bool = true;
 
     fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, now: u64) {
         self.make_groups(pid);
@@ -112,6 +113,14 @@ impl ReadyList for Limited {
 
     fn next(&mut self, now: u64) -> Option<Turn> {
         self.list.next(now)
+    }
+
+    fn next_on(&mut self, processor: usize, now: u64) -> Option<Turn> {
+        self.list.next_on(processor, now)
+    }
+
+    fn processor_of(&self, pid: ProcessId) -> Option<usize> {
+        self.list.processor_of(pid)
     }
 
     fn off(&mut self, pid: ProcessId, ran_ns: u64, why: LeaveCause, now: u64) -> EligibilityAfterTurn {
@@ -177,6 +186,14 @@ impl ReadyList for Limited {
         debug_assert!(group.quota.allowance_ns(now) > 0, "a refill pays the debt");
         self.list.ready(pid, why, now);
         true
+    }
+
+    fn take_balance(&mut self) -> Option<u64> {
+        self.list.take_balance()
+    }
+
+    fn balance(&mut self, now: u64) -> Option<ProcessId> {
+        self.list.balance(now)
     }
 
     fn rests(&mut self, pid: ProcessId, now: u64) {

@@ -1,8 +1,8 @@
 //! Processes by virtual deadline, with a search for the earliest deadline among those whose virtual time is within a bound.
 //!
-//! As in Linux's run queue (`__pick_eevdf`), it is a tree ordered by deadline, in which each node has the least virtual time below
-//! it. A random number for each process balances the tree (a treap: Aragon and Seidel 1989). The nodes are in a table by process
-//! number. Each operation takes O(log n), and allocates nothing once the table has grown.
+//! As in Linux's run queues (`__pick_eevdf`), each is a tree ordered by deadline, in which each node has the least virtual time below
+//! it. A random number for each process balances the tree (a treap: Aragon and Seidel 1989). The nodes of all trees
+//! are in one table by process number. Each operation takes O(log n), and allocates nothing once the table has grown.
 
 use super::ProcessId;
 
@@ -12,11 +12,11 @@ const NO_NODE: u32 = u32::MAX;
 /// A deadline, and the order of arrival among equals.
 pub type Deadline = (i128, u64);
 
-/// Processes by virtual deadline.
+/// Trees of processes by virtual deadline. A process is in one of them at most.
 #[derive(Clone, Debug)]
 pub struct VirtualDeadlines {
     nodes: Vec<Node>,
-    root: u32,
+    roots: Vec<u32>,
     count: usize,
 }
 
@@ -28,34 +28,34 @@ struct Node {
     weight: u32,
     left: u32,
     right: u32,
+    tree: u32,
     inside: bool,
 }
 
-impl Default for VirtualDeadlines {
-    fn default() -> VirtualDeadlines {
-        VirtualDeadlines { nodes: Vec::new(), root: NO_NODE, count: 0 }
-    }
-}
-
 impl VirtualDeadlines {
-    /// Number of processes.
+    /// This number of trees, without processes.
+    pub fn with_trees(count: usize) -> VirtualDeadlines {
+        VirtualDeadlines { nodes: Vec::new(), roots: vec![NO_NODE; count], count: 0 }
+    }
+
+    /// Number of processes in all trees.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether no process is in it.
+    /// Whether no process is in any tree.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The least virtual time of all processes.
-    pub fn least(&self) -> Option<i128> {
-        self.nodes.get(self.root as usize).map(|root| root.least)
+    /// The least virtual time of all processes of a tree.
+    pub fn least(&self, tree: usize) -> Option<i128> {
+        self.least_below(self.roots[tree])
     }
 
-    /// The process with the earliest deadline of those whose virtual time is at most `bound`.
-    pub fn earliest_within(&self, bound: i128) -> Option<ProcessId> {
-        let mut here = self.root;
+    /// The process with the earliest deadline of those in a tree whose virtual time is at most `bound`.
+    pub fn earliest_within(&self, tree: usize, bound: i128) -> Option<ProcessId> {
+        let mut here = self.roots[tree];
         while self.least_below(here)? <= bound {
             let node = &self.nodes[here as usize];
             if self.least_below(node.left).is_some_and(|least| least <= bound) {
@@ -69,29 +69,30 @@ impl VirtualDeadlines {
         None
     }
 
-    /// Adds `pid`, which must not be in the tree.
-    pub fn insert(&mut self, pid: ProcessId, deadline: Deadline, virtual_time: i128) {
+    /// Adds `pid`, which must not be in any tree, to this one.
+    pub fn insert(&mut self, tree: usize, pid: ProcessId, deadline: Deadline, virtual_time: i128) {
         while self.nodes.len() <= pid as usize {
             let weight = scatter(self.nodes.len() as u32);
             let (left, right) = (NO_NODE, NO_NODE);
-            self.nodes.push(Node { deadline, virtual_time: 0, least: 0, weight, left, right, inside: false });
+            self.nodes.push(Node { deadline, virtual_time: 0, least: 0, weight, left, right, tree: 0, inside: false });
         }
         let node = &mut self.nodes[pid as usize];
         assert!(!node.inside, "process {pid} is in one list twice");
-        *node = Node { deadline, virtual_time, least: virtual_time, left: NO_NODE, right: NO_NODE, inside: true, ..*node };
-        let (before, behind) = self.split(self.root, deadline);
+        let (left, right) = (NO_NODE, NO_NODE);
+        *node = Node { deadline, virtual_time, least: virtual_time, left, right, tree: tree as u32, inside: true, ..*node };
+        let (before, behind) = self.split(self.roots[tree], deadline);
         let front = self.merge(before, pid);
-        self.root = self.merge(front, behind);
+        self.roots[tree] = self.merge(front, behind);
         self.count += 1;
     }
 
-    /// Removes `pid`; false if it was not in the tree.
+    /// Removes `pid`; false if it was in no tree.
     pub fn remove(&mut self, pid: ProcessId) -> bool {
         let Some(node) = self.nodes.get_mut(pid as usize).filter(|node| node.inside) else { return false };
         node.inside = false;
-        let (deadline, left, right) = (node.deadline, node.left, node.right);
+        let (deadline, left, right, tree) = (node.deadline, node.left, node.right, node.tree as usize);
         let below = self.merge(left, right);
-        self.root = self.replace(self.root, pid, deadline, below);
+        self.roots[tree] = self.replace(self.roots[tree], pid, deadline, below);
         self.count -= 1;
         true
     }

@@ -206,7 +206,10 @@ impl<L: ReadyList> Clockwork<L> {
     #[inline(always)]
     fn dispatch(&mut self, p: usize) -> Dispatched {
         let now = self.events.now;
-        let Some(turn) = self.scheduler.take_next(now) else { return Dispatched::Idle };
+        let Some(turn) = self.scheduler.take_next(p, now) else {
+            self.schedule_balance();
+            return Dispatched::Idle;
+        };
         let process = &mut self.execution.processes[turn.pid];
         let waited_ns = process.enter(ProcessState::Running, now);
         process.ready_wait_ns += waited_ns;
@@ -268,6 +271,17 @@ impl<L: ReadyList> Clockwork<L> {
             && let Some(at) = self.scheduler.list.take_new_refill(pid)
         {
             self.events.schedule_refill(pid, at);
+        }
+        self.schedule_balance();
+    }
+
+    /// Schedules the next move of waiting processes to idle processors, if there is anything to move.
+    #[inline(always)]
+    pub fn schedule_balance(&mut self) {
+        if L::BALANCES
+            && let Some(at) = self.scheduler.list.take_balance()
+        {
+            self.events.schedule_balance(at);
         }
     }
 

@@ -26,6 +26,7 @@ enum EventKind {
     Arrival,
     LimitCheck,
     Refill,
+    Balance,
     ServiceEnd,
 }
 
@@ -44,6 +45,8 @@ pub(super) enum CalendarEvent {
     LimitCheck,
     /// The quota of a throttled process is refilled.
     Refill(ProcessId),
+    /// Waiting processes are moved to idle processors.
+    Balance,
     /// A store's server has finished a service.
     ServiceEnd {
         /// The store's number.
@@ -100,6 +103,8 @@ impl EventQueue {
             CalendarEvent::Arrival(entity as usize)
         } else if kind == EventKind::Refill as u32 {
             CalendarEvent::Refill(entity)
+        } else if kind == EventKind::Balance as u32 {
+            CalendarEvent::Balance
         } else {
             CalendarEvent::LimitCheck
         })
@@ -155,6 +160,11 @@ impl EventQueue {
     /// Schedules the refill of the quota of `pid` at the instant `at`.
     pub fn schedule_refill(&mut self, pid: ProcessId, at: u64) {
         self.calendar.enter_soon(at, (EventKind::Refill as u32) << ENTITY_BITS | pid);
+    }
+
+    /// Schedules that waiting processes are moved to idle processors at the instant `at`.
+    pub fn schedule_balance(&mut self, at: u64) {
+        self.calendar.enter_soon(at, (EventKind::Balance as u32) << ENTITY_BITS);
     }
 
     /// Schedules the end of a service at the instant `at`.

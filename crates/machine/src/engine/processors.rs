@@ -59,6 +59,20 @@ impl ProcessorSet {
         self.idle.pop().map(usize::from)
     }
 
+    /// Removes processor `p` from the idle ones; false if it does not idle.
+    pub fn take_idle_processor(&mut self, p: usize, now: u64) -> bool {
+        let Some(position) = self.idle.iter().position(|idle| usize::from(*idle) == p) else { return false };
+        self.idle.swap_remove(position);
+        if let Some(moved) = self.idle.get(position) {
+            let (cause, moved) = (self.idle_cause(position as u64), &mut self.processors[usize::from(*moved)]);
+            if moved.category != cause {
+                moved.close(now);
+                moved.category = cause;
+            }
+        }
+        true
+    }
+
     /// Lets processor `p` idle from `now` on.
     #[inline]
     pub fn make_idle(&mut self, p: usize, now: u64) {

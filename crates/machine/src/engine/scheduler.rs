@@ -31,10 +31,10 @@ impl<L: ReadyList> Scheduler<L> {
         self.list.ready(pid, why, now);
     }
 
-    /// Removes and returns the process that runs next.
+    /// Removes and returns the process that runs next on processor `p`.
     #[inline]
-    pub fn take_next(&mut self, now: u64) -> Option<Turn> {
-        let turn = self.list.next(now)?;
+    pub fn take_next(&mut self, p: usize, now: u64) -> Option<Turn> {
+        let turn = self.list.next_on(p, now)?;
         self.ready.fall(now);
         self.dispatches += 1;
         Some(turn)

@@ -28,6 +28,7 @@ impl<L: ReadyList> Clockwork<L> {
                 CalendarEvent::Arrival(class) => self.on_arrival(class),
                 CalendarEvent::LimitCheck => self.on_limit_check(),
                 CalendarEvent::Refill(pid) => self.on_refill(pid),
+                CalendarEvent::Balance => self.on_balance(),
                 CalendarEvent::Cancelled => {}
             }
         }

@@ -33,6 +33,17 @@ impl<L: ReadyList> Clockwork<L> {
         self.finish_tasks();
     }
 
+    /// Lets idle processors run processes that wait for busy ones.
+    pub fn on_balance(&mut self) {
+        while let Some(pid) = self.scheduler.list.balance(self.events.now) {
+            if let Some((p, aftermath)) = self.run_for(pid) {
+                self.follow(p, aftermath);
+            }
+        }
+        self.finish_tasks();
+        self.schedule_balance();
+    }
+
     /// Handles the end of a share of the processors, if that is the next event and comes at `until` or before.
     #[inline(never)]
     pub fn on_share_end(&mut self, until: u64) -> bool {
@@ -111,12 +122,21 @@ impl<L: ReadyList> Clockwork<L> {
     /// the action that it needs before it can run on, if any.
     #[inline(always)]
     fn run_for(&mut self, pid: ProcessId) -> Option<(usize, Aftermath)> {
-        if let Some(p) = self.processors.take_idle() {
+        if let Some(p) = self.take_idle_for(pid) {
             let aftermath = self.begin_next_segment(p);
             return (aftermath != Aftermath::Nothing).then_some((p, aftermath));
         }
         let p = self.scheduler.processor_to_preempt(pid, &self.processors)?;
         self.preempt(p).map(|aftermath| (p, aftermath))
+    }
+
+    /// Takes an idle processor that may run `pid`.
+    #[inline(always)]
+    fn take_idle_for(&mut self, pid: ProcessId) -> Option<usize> {
+        match self.scheduler.list.processor_of(pid) {
+            None => self.processors.take_idle(),
+            Some(p) => self.processors.take_idle_processor(p, self.events.now).then_some(p),
+        }
     }
 
     /// Lets processor `p` begin its next segment.
@@ -198,7 +218,7 @@ impl<L: ReadyList> Clockwork<L> {
                 continue;
             }
             self.enqueue(pid, ReadyCause::Admitted);
-            if std::mem::take(&mut reserved) {
+            if std::mem::take(&mut reserved) && self.scheduler.list.processor_of(pid).is_none() {
                 continue;
             }
             if let Some((p, aftermath)) = self.run_for(pid) {

@@ -61,7 +61,10 @@ fn processors(rows: &mut TomlText, machine: &Machine) {
             rows.key("shifts", list(queues.iter().map(|queue| queue.shift.to_string())));
             rows.spans(&[("credit", *credit_ns)]);
         }
-        Discipline::Linux { slice_ns, switch_ns } => rows.spans(&[("slice", *slice_ns), ("switch", *switch_ns)]),
+        Discipline::Linux { slice_ns, tick_ns, switch_ns, packs } => {
+            rows.spans(&[("slice", *slice_ns), ("tick", *tick_ns), ("switch", *switch_ns)]);
+            rows.key("packs", packs.to_string());
+        }
     }
 }
 

@@ -52,7 +52,15 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
                 key("credit", TIME_VALUE),
             ],
         ),
-        discipline_keys("linux", &[key("slice", POSITIVE_TIME_VALUE), key("switch", TIME_VALUE)]),
+        discipline_keys(
+            "linux",
+            &[
+                key("slice", POSITIVE_TIME_VALUE),
+                key("tick", TIME_VALUE),
+                key("switch", TIME_VALUE),
+                key("packs", ValueShape::Flag),
+            ],
+        ),
     ],
     needed: false,
 };
@@ -134,7 +142,9 @@ fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Res
         "tenex" => Discipline::Tenex { queues: queues(table, reading)?, credit_ns: cost("credit")? },
         "linux" => Discipline::Linux {
             slice_ns: positive_span(table, "slice", reading.processor())?.unwrap_or(DEFAULT_LINUX_SLICE_NS),
+            tick_ns: cost("tick")?,
             switch_ns: cost("switch")?,
+            packs: flag(table, "packs")?.unwrap_or(false),
         },
         _ => Discipline::FirstCome,
     })

@@ -61,7 +61,12 @@ const TABLES: [GoodTable; 14] = [
         &[("first", "'1s'", Time), ("last", "'1s'", Time), ("most", "'8s'", Time)],
         COMMAND,
     ),
-    GoodTable("", "[processors]\ndiscipline = 'linux'", &[("slice", "'3ms'", Time), ("switch", "'1us'", Time)], COMMAND),
+    GoodTable(
+        "",
+        "[processors]\ndiscipline = 'linux'",
+        &[("slice", "'3ms'", Time), ("tick", "'4ms'", Time), ("packs", "true", Flag), ("switch", "'1us'", Time)],
+        COMMAND,
+    ),
     GoodTable("", "[processors]\ndiscipline = 'priority'", &[("preemptive", "true", Flag)], COMMAND),
     GoodTable(
         DRUM,

@@ -71,7 +71,12 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             most_ns
         }),
         (vec(queue, 1..5), ns()).prop_map(|(queues, credit_ns)| Discipline::Tenex { queues, credit_ns }),
-        (positive_ns(), ns()).prop_map(|(slice_ns, switch_ns)| Discipline::Linux { slice_ns, switch_ns }),
+        (positive_ns(), ns(), ns(), any::<bool>()).prop_map(|(slice_ns, tick_ns, switch_ns, packs)| Discipline::Linux {
+            slice_ns,
+            tick_ns,
+            switch_ns,
+            packs
+        }),
     ]
 }
 

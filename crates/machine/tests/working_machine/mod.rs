@@ -30,7 +30,12 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             ],
             credit_ns: 100 * MS,
         }),
-        (1..50u64, 0..2u64).prop_map(|(q, s)| Discipline::Linux { slice_ns: q * MS, switch_ns: s * MS }),
+        (1..50u64, 0..5u64, 0..2u64, any::<bool>()).prop_map(|(q, t, s, packs)| Discipline::Linux {
+            slice_ns: q * MS,
+            tick_ns: t * MS,
+            switch_ns: s * MS,
+            packs
+        }),
     ]
 }
 
