@@ -38,6 +38,9 @@ def test_the_report_says_that_it_estimates_and_from_what(sampled: Bench) -> None
     told = " ".join(sampled.typed("report", "kept", "--full", status=None).stdout.split())
     assert "are estimated from" in told
     assert "random windows" in told
+    assert "System calls, estimated" in told
+    short = " ".join(sampled.typed("report", "kept", status=None).stdout.split())
+    assert "System calls, estimated (the first 5 of" in short
     assert "By user and command, and for one interaction, nothing is measured." in told
 
 

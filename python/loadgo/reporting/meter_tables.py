@@ -47,7 +47,7 @@ def faults(summary: Summary) -> Table | None:
         return None
     kinds = _kinds(rows, summary.meters.fault_correction_ns, mean_spare=1, wait_spare=2)
     columns = (*kinds, *_quantiles(rows), *_of_all_cpu(summary, rows))
-    return Table("Faults", columns, id="faults", charts=("faults",))
+    return Table(f"Faults{_estimated(summary)}", columns, id="faults", charts=("faults",))
 
 
 def _kinds(
@@ -63,6 +63,11 @@ def _kinds(
         Column("CPU each", tuple(duration(_each(row.cpu_ns, row.count)) for row in rows)),
         Column("wait each", tuple(duration(_each(row.wait_ns, row.count)) for row in rows), wait_spare),
     )
+
+
+def _estimated(summary: Summary) -> str:
+    """A word in the titles of tables whose numbers windows estimate."""
+    return "" if summary.meters.windows is None else ", estimated"
 
 
 def _counts(rows: Sequence[EventTotals]) -> tuple[Column, ...]:
@@ -110,7 +115,7 @@ def interrupts(summary: Summary, view: View) -> Table | None:
         *_of_all_cpu(summary, shown_rows),
     )
     more = f" (the first {len(shown_rows)} of {len(all_rows):,})" if len(shown_rows) < len(all_rows) else ""
-    return Table(f"Interrupts{more}", columns, id="interrupts", charts=("interrupts",))
+    return Table(f"Interrupts{_estimated(summary)}{more}", columns, id="interrupts", charts=("interrupts",))
 
 
 def primitives(summary: Summary, view: View) -> Table | None:
@@ -120,7 +125,7 @@ def primitives(summary: Summary, view: View) -> Table | None:
         return None
     most_rows = view.rows(SHOWN_PRIMITIVES)
     left_out = len(rows) - most_rows
-    title = "What the supervisor did" if simulated(summary) else "System calls"
+    title = "What the supervisor did" if simulated(summary) else f"System calls{_estimated(summary)}"
     more = f" (the first {most_rows} of {len(rows):,} by time)" if left_out > 0 else ""
     shown_rows = rows if simulated(summary) else most_time_first(rows)[:most_rows]
     columns = (_call_column(summary, shown_rows), *_calls(summary, shown_rows, _total_ns(rows)))

@@ -12,7 +12,7 @@ from loadgo.notation.terms import category_name
 from loadgo.reporting.host_table import DRIVERS_TABLE, HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.limit_table import LIMITS_TABLE, cpu_wait_has_throttled
 from loadgo.reporting.meter_price import PRICE_LABEL
-from loadgo.reporting.meter_tables import primitives_of_command
+from loadgo.reporting.meter_tables import primitives, primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
 from loadgo.reporting.processor_time_tables import by_process
 from loadgo.reporting.processor_time_words import (
@@ -64,7 +64,8 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
     """The ids of the tables that the short report has: the main one, and those that an option asks for."""
     if without_load(summary):
         shown = {"processors-time", "system-calls-of-command", METERED_HOSTS_TABLE}
-        shown |= set() if _has_calls_of_command(summary) else {"processes"}
+        shown |= {"system-calls"} if _has_estimated_calls(summary) else set()
+        shown |= set() if _has_calls(summary) else {"processes"}
     else:
         shown = (
             {"predicted"}
@@ -91,19 +92,27 @@ def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Tabl
     if table.id == "predicted":
         return _first_predictions(table, view.rows(most_commands))
     if table.id == "processors-time":
-        is_beside = without_load(summary) and not _has_calls_of_command(summary)
+        is_beside = without_load(summary) and not _has_calls(summary)
         most = _MOST_CATEGORIES_BESIDE_PROCESSES if is_beside else _MOST_CATEGORIES
         return _largest_categories(summary, table, view.rows(most))
     if table.id == "processes" and view.top is None and len(summary.whose_time.processes) > _MOST_PROCESSES:
         return by_process(summary, View(top=_MOST_PROCESSES))
     if table.id == "system-calls-of-command" and view.top is None and len(table.rows()) > _MOST_CALLS:
         return primitives_of_command(summary, View(top=_MOST_CALLS))
+    if table.id == "system-calls" and view.top is None and len(table.rows()) > _MOST_CALLS:
+        return primitives(summary, View(top=_MOST_CALLS))
     return None
 
 
-def _has_calls_of_command(summary: Summary) -> bool:
-    """Whether the system calls of a metered command are known: the short report has them in place of the processes."""
-    return summary.meters.command is not None and bool(summary.meters.command.primitives)
+def _has_calls(summary: Summary) -> bool:
+    """Whether the short report of a metering has system calls, in place of the processes."""
+    command = summary.meters.command
+    return (command is not None and bool(command.primitives)) or _has_estimated_calls(summary)
+
+
+def _has_estimated_calls(summary: Summary) -> bool:
+    """Whether the sampled meters, which somebody has asked for, have estimates of system calls."""
+    return summary.meters.windows is not None and bool(summary.meters.primitives)
 
 
 def _slowest_commands(summary: Summary, table: Table, most: int) -> Table | None:
