@@ -82,9 +82,18 @@ def total(frame: pl.DataFrame, column: str) -> int:
     return int(frame[column].sum())
 
 
+def held_by_users(run: Tables) -> pl.DataFrame:
+    """What each user held at the end of each span by the last reading: on a busy host users take turns in being read."""
+    users = of_users(run).select("user", "at_ns", "resident_bytes").sort("at_ns")
+    spans = of(run, "free").select("at_ns").sort("at_ns").join(users.select("user").unique(), how="cross")
+    return spans.join_asof(users, on="at_ns", by="user")
+
+
 def sums(run: Tables) -> pl.DataFrame:
     """The memory that all owners hold at the end of each span, and the total memory."""
-    spans = run.memory.group_by("at_ns").agg(pl.col("resident_bytes").sum())
+    owners = [run.memory.filter(pl.col("user").is_null()), held_by_users(run)]
+    rows = pl.concat([frame.select("at_ns", "resident_bytes") for frame in owners])
+    spans = rows.group_by("at_ns").agg(pl.col("resident_bytes").sum())
     return spans.join(of(run, "free").select("at_ns", "size_bytes"), on="at_ns")
 
 

@@ -40,6 +40,8 @@ def test_every_table_is_filled_but_those_of_losses_stacks_screens_far_sessions_a
         "session_usage",
         "user_limits",
         "meter_price",
+        "meter_windows",
+        "window_events",
     }
     assert not list(finished_run.folder.glob("*.arrows"))
 
