@@ -37,6 +37,10 @@ class Metered:
     stolen_ns: int
 
 
+UNREPORTED_NS = 4_000_000
+"""The longest time between a switch that the kernel does not report and the next event: a tick of its clock."""
+
+
 @pytest.fixture(scope="module")
 def exact_run(tmp_path_factory: pytest.TempPathFactory) -> Metered:
     """Four users, metered exactly, whose usage is read after each line."""
@@ -127,7 +131,8 @@ def test_waits_by_command_add_up_to_the_systems_account(run: str, request: pytes
     for figure, taken in (("ready_wait_ns", 0), ("cpu_ns", stolen)):
         for part, all_of_it, outside in zip(inside[figure], whole[figure], outside_ns(measured), strict=True):
             # Two of a user's processes at a time log in; what a hypervisor takes is in the meters' account alone.
-            assert 0.99 * all_of_it - 2 * outside - taken <= part <= 1.001 * all_of_it, figure
+            # Some kernels do not report every switch: the time until the next event is then another's (docs/meters.md).
+            assert 0.99 * all_of_it - 2 * outside - taken <= part <= 1.001 * all_of_it + UNREPORTED_NS, figure
 
 
 @NEEDS_ROOT
