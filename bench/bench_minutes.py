@@ -77,7 +77,7 @@ def _script(turns: int, place: Path) -> dict[str, Measure]:
 
 def _nearness(turns: int, place: Path, repetitions: int) -> list[Figure]:
     """Figures of the sampled meters over those of the exact ones."""
-    ratios: dict[str, list[float]] = {name: [] for name in (*COUNTED, "minor faults", "timer interrupts")}
+    ratios: dict[str, list[float]] = {name: [] for name in (*COUNTED, "minor faults")}
     held, judged = 0, 0
     for _ in range(repetitions):
         exact, sampled = (_metered(turns, place, tier) for tier in ("exact", "sampled"))
@@ -100,8 +100,7 @@ def _metered(turns: int, place: Path, tier: str) -> Meters:
 
 def _count(meters: Meters, name: str) -> tuple[float, float]:
     """The count of events by name, and half of its interval."""
-    kinds = {"minor faults": (meters.faults, "minor"), "timer interrupts": (meters.interrupts, "local timer")}
-    rows, key = kinds.get(name, (meters.primitives, name))
+    rows, key = (meters.faults, "minor") if name == "minor faults" else (meters.primitives, name)
     row = next(row for row in rows if row.name == key)
     return row.count, float(row.count_error or 0)
 

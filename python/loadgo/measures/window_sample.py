@@ -36,7 +36,7 @@ Groups = Mapping[str, Mapping[int, float]]
 
 FEWEST_WINDOWS = 4
 """Number of windows from which on an estimate has an interval."""
-COST_DOUBT_SHARE = 0.7
+COST_DOUBT_SHARE = 1.0
 """Largest error of the time that windows add to events, as a part of it. Chosen by hand (docs/meters.md)."""
 ALL_GROUP = ""
 """The group of what no process does, such as interrupts. Its time is that of the clock."""
