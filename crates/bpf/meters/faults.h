@@ -7,15 +7,13 @@
 #include "who.h"
 #include "regions.h"
 
-/* Notes a fault that begins. The clock is read last, so that the fault's time has little of the program's own: what the program reads is often
- * no longer in the processor's caches, since faults clear pages. */
-INLINE void begin_fault(struct processor *cpu, struct task_struct *task, u64 address, u32 error)
+INLINE void begin_fault(struct processor *cpu, u64 now, struct task_struct *task, u64 address, u32 error)
 {
 	struct doing *doing = &cpu->doing;
 	struct fault *fault = &doing->fault;
-	if (fault->began)
-		give_up_fault(cpu, ktime_ns());
+	give_up_fault(cpu, now);
 	struct mm_struct *memory = task->mm;
+	fault->began = now;
 	fault->off = 0;
 	fault->ran = 0;
 	fault->address = address;
@@ -23,25 +21,24 @@ INLINE void begin_fault(struct processor *cpu, struct task_struct *task, u64 add
 	fault->within = doing->category == UNCHARGED ? USER : doing->category;
 	fault->tables = memory->pgtables_bytes.counter;
 	fault->stack = memory->stack_vm;
-	if (count_regions && address)
-		count_region(cpu, address);
-	u64 now = ktime_ns();
-	fault->began = now;
 	doing->category = IN_FAULT;
 	turn_awake(cpu, now, IN_FAULT);
+	if (count_regions && address)
+		count_region(cpu, address);
 }
 
 SECTION("tp_btf/page_fault_user")
 int on_user_fault(u64 *context)
 {
 	struct processor *cpu = processor_now();
+	u64 now = ktime_ns();
 	struct task_struct *task = current_task_btf();
 	if (!cpu)
 		return 0;
 	cpu->interrupts = cpu->soft = 0;
 	if (cpu->pid != task->pid)
-		take_over(cpu, ktime_ns()); /* some kernels do not report every switch; without this, no fault before the next switch would have a beginning */
-	begin_fault(cpu, task, context[0], context[2]);
+		take_over(cpu, now); /* some kernels do not report every switch; without this, no fault before the next switch would have a beginning */
+	begin_fault(cpu, now, task, context[0], context[2]);
 	return 0;
 }
 
@@ -57,8 +54,9 @@ int on_kernel_fault(u64 *context)
 {
 	struct processor *cpu = processor_now();
 	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
 	if (cpu && handled(cpu, task, context[0]))
-		begin_fault(cpu, task, context[0], context[2]);
+		begin_fault(cpu, now, task, context[0], context[2]);
 	return 0;
 }
 
@@ -68,8 +66,9 @@ int on_fault(void *context)
 {
 	struct processor *cpu = processor_now();
 	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
 	if (cpu && handled(cpu, task, 0))
-		begin_fault(cpu, task, 0, 0);
+		begin_fault(cpu, now, task, 0, 0);
 	return 0;
 }
 
@@ -128,11 +127,11 @@ INLINE u32 has_begun(struct processor *cpu, struct task_struct *task)
 SECTION("perf_event")
 int on_minor_fault(void *context)
 {
-	u64 now = ktime_ns();
 	u32 here = this_processor();
 	struct processor *cpu = map_lookup(&processors, &here);
 	struct fault_meter *meter = map_lookup(&faults, &here);
 	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
 	if (!cpu || !meter)
 		return 0;
 	u32 clocked = has_begun(cpu, task);
@@ -145,11 +144,11 @@ int on_minor_fault(void *context)
 SECTION("perf_event")
 int on_major_fault(void *context)
 {
-	u64 now = ktime_ns();
 	u32 here = this_processor();
 	struct processor *cpu = map_lookup(&processors, &here);
 	struct fault_meter *meter = map_lookup(&faults, &here);
 	struct task_struct *task = current_task_btf();
+	u64 now = ktime_ns();
 	if (!cpu || !meter)
 		return 0;
 	u32 clocked = has_begun(cpu, task);
