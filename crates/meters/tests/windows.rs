@@ -15,12 +15,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant as HostInstant};
 
 /// Number of windows in a test.
-const WINDOWS_COUNT: usize = 8;
+const WINDOWS_COUNT: usize = 5;
 /// Longest time in which they come.
 const WINDOWS_TIME: Duration = Duration::from_secs(180);
 
 /// Calls in a hundredth of a second of the load `call`.
 const CALLS_PER_ROUND: u64 = 2000;
+
+/// Threads of the load `sleep`, so that some sleep ends in any window.
+const SLEEPERS_COUNT: u32 = 40;
 
 /// A load that the tests run in a process of its own, until its input ends: `LOADGO_LOAD` has its name. It prints how often it did a thing, and in
 /// how many seconds.
@@ -35,6 +38,15 @@ fn load() {
         let _ = stdin().read_to_end(&mut Vec::new());
         over.store(true, Relaxed);
     });
+    let sleepers = if name == "call" { 0 } else { SLEEPERS_COUNT };
+    for number in 0..sleepers {
+        std::thread::spawn(move || {
+            sleep(Duration::from_millis(200) * number / SLEEPERS_COUNT); // so that they do not end together
+            loop {
+                sleep(Duration::from_millis(200));
+            }
+        });
+    }
     let (began, mut rounds) = (HostInstant::now(), 0u32);
     while !is_over.load(Relaxed) {
         rounds += 1;
@@ -117,7 +129,7 @@ fn the_rate_of_short_calls_in_windows_is_that_of_the_program() {
 fn calls_longer_than_a_window_count_where_they_return() {
     let (rows, _) = windows("sleep");
     let sleeps = sums(&rows, "clock_nanosleep");
-    assert!(!sleeps.is_empty(), "in eight windows of 50 ms some sleep ends, of this program or of another");
+    assert_eq!(sleeps.len(), WINDOWS_COUNT, "in each window of 50 ms some of forty sleeps of 200 ms end");
     for (window, row) in &sleeps {
         let used_ns = row.time_ns.expect("its processor time is known");
         assert!(used_ns < window.span_ns, "the sleep itself takes no processor: {used_ns} ns in {window:?}");
