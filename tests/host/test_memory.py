@@ -83,7 +83,7 @@ def total(frame: pl.DataFrame, column: str) -> int:
 
 
 def held_by_users(run: Tables) -> pl.DataFrame:
-    """What each user held at the end of each span, by the last reading: on a busy host users take turns."""
+    """Memory that each user held at the end of each span, by the last reading: on a busy host users take turns."""
     users = of_users(run).select("user", "at_ns", "resident_bytes").sort("at_ns")
     spans = of(run, "free").select("at_ns").sort("at_ns").join(users.select("user").unique(), how="cross")
     return spans.join_asof(users, on="at_ns", by="user", check_sortedness=False)
