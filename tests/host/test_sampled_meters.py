@@ -41,10 +41,10 @@ def test_the_report_says_that_it_estimates_and_from_what(sampled: Bench) -> None
     assert "System calls, estimated" in told
     short = " ".join(sampled.typed("report", "kept", status=None).stdout.split())
     assert "System calls, estimated (the first 5 of" in short
-    assert "By user and command, and for one interaction, nothing is measured." in told
+    assert "By user and command, and for one interaction, they are not known." in told
 
 
-def test_nothing_that_windows_attach_stays_behind(sampled: Bench) -> None:
-    programs = sampled.tables("kept").conditions["meters"]
-    assert "primitives" not in programs.get("not_here", {})
-    assert sampled.tables("kept").lost.is_empty()
+def test_no_program_of_the_windows_was_refused_and_nothing_is_lost(sampled: Bench) -> None:
+    measured = sampled.tables("kept")
+    assert "primitives" not in measured.conditions["meters"].get("not_here", {})
+    assert measured.lost.is_empty()

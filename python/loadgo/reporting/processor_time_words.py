@@ -332,12 +332,15 @@ def _windows(summary: Summary) -> list[str]:
         return []
     windows = summary.meters.windows
     if windows is None:
-        return ["System calls, faults and interrupts are not known: no window of the sampled meters lies in this time."]
+        return [
+            "System calls, faults and interrupts are not known: this time has no window of the sampled meters, or "
+            "nothing but their own work."
+        ]
     few = f" An interval takes {FEWEST_WINDOWS} windows." if windows.number < FEWEST_WINDOWS else ""
     return [
         f"System calls, faults and interrupts are estimated from {counted(windows.number, 'random window')}, "
         f"{exact_share(windows.share)} of the time; ± is half of a 95 % interval.{few} Bursts between windows are in "
-        "no interval: the longer the run, the fewer. By user and command, and for one interaction, nothing is measured."
+        "no interval: the longer the run, the fewer. By user and command, and for one interaction, they are not known."
     ]
 
 

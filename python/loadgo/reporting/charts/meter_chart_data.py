@@ -158,9 +158,8 @@ def primitive_times(summary: Summary, tables: Tables) -> ChartData:
     )
     left_out = len(summary.meters.primitives) - len(names)
     more = f" The {len(names)} that took the most time; {left_out} more are metered." if left_out > 0 else ""
-    return ChartData(
-        frame, f"The stronger the colour, the more of its calls took this long; the point is the mean.{more}"
-    )
+    means = "" if summary.meters.windows else "; the point is the mean"  # windows cut waits, so they tell no mean
+    return ChartData(frame, f"The stronger the colour, the more of its calls took this long{means}.{more}")
 
 
 def primitive_means(summary: Summary) -> pl.DataFrame:
