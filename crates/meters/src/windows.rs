@@ -1,8 +1,8 @@
 //! The sampled tier: the exact programs run in short windows at random times, and each window stands for the time around it.
 //!
 //! A thread divides the run into stretches, and puts a window into each, at a time that is drawn evenly. So every moment is metered with a known
-//! probability (Horvitz and Thompson, 1952). In a window programs are slower, and those that only compute do less there. So the analysis does not
-//! scale counts by time. It takes the events per busy time, without what the window itself took, times the busy time of the whole run.
+//! probability (Horvitz and Thompson, 1952). In a window programs are slower, and those that only compute do less there. So the analysis scales
+//! the events of each name of processes by their processor time, without what the window itself took, and not by time.
 //! The standard error follows from the differences between neighbours (python/loadgo/measures/window_sample.py).
 //!
 //! The stretches are so long that the windows cost a hundredth of the host's busy time. That is what the programs add to the events that

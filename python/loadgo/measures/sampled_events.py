@@ -9,9 +9,7 @@ import polars as pl
 
 from loadgo.measures.event_totals import EventTotals, event_totals
 from loadgo.measures.window_sample import ALL_GROUP, Groups, WindowSample
-
-_SUMS = ("count", "errors", "faults", "cpu_ns", "wait_ns", "time_ns")
-
+from loadgo.records.meter_windows import METERED_SUMS
 
 _ROUNDING_SHARE = 0.005
 """A smaller rest of a count is no event that took longer than a window, but what rounding leaves."""
@@ -92,14 +90,15 @@ def _weighted(within: pl.DataFrame, corrections: Mapping[str, float]) -> pl.Data
     fits = pl.when(pl.col("bucket_ns").is_null()).then(1.0).otherwise(longer)
     correction = pl.col("name").replace_strict(dict(corrections), default=1.0, return_dtype=pl.Float64)
     sums = [
-        pl.when(pl.col(name).count() > 0).then((pl.col(name) * pl.col("weight")).sum()).alias(name) for name in _SUMS
+        pl.when(pl.col(name).count() > 0).then((pl.col(name) * pl.col("weight")).sum()).alias(name)
+        for name in METERED_SUMS
     ]
     grouped = (
         within.with_columns(weight=pl.col("factor") * correction * fits)
         .group_by("name", "bucket_ns", maintain_order=True)
         .agg(*sums)
     )
-    return grouped.with_columns(pl.col(name).round().cast(pl.UInt64) for name in _SUMS)
+    return grouped.with_columns(pl.col(name).round().cast(pl.UInt64) for name in METERED_SUMS)
 
 
 def _unseen_durations(rows: pl.DataFrame, window_ns: int) -> pl.DataFrame:
@@ -107,7 +106,7 @@ def _unseen_durations(rows: pl.DataFrame, window_ns: int) -> pl.DataFrame:
     known = rows.filter(pl.col("bucket_ns").is_not_null()).group_by("name").agg(seen=pl.col("count").sum())
     counted = rows.filter(pl.col("bucket_ns").is_null()).join(known, on="name", how="inner", maintain_order="left")
     rest = counted.filter(pl.col("count") > pl.col("seen") * (1 + _ROUNDING_SHARE))
-    empty = [pl.lit(None, pl.UInt64).alias(name) for name in _SUMS if name != "count"]
+    empty = [pl.lit(None, pl.UInt64).alias(name) for name in METERED_SUMS if name != "count"]
     return rest.with_columns(
         *empty, count=pl.col("count") - pl.col("seen"), bucket_ns=pl.lit(window_ns, pl.UInt64)
     ).select(rows.columns)

@@ -129,7 +129,7 @@ class WindowSample:
 
 
 def window_sample(tables: Tables, stretch: Stretch) -> WindowSample | None:
-    """The windows of a stretch; None without any."""
+    """The windows of a stretch; None without any, and where the processors did nothing but the windows' own work."""
     if tables.meter_windows.is_empty():
         return None
     inside = tables.meter_windows.filter(lies_in(stretch)).sort("at_ns")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-_SUMS = ("count", "errors", "faults", "cpu_ns", "wait_ns", "time_ns")
+METERED_SUMS = ("count", "errors", "faults", "cpu_ns", "wait_ns", "time_ns")
 """Columns of `faults` and `primitives` that grow with the time that is metered."""
 
 
@@ -20,7 +20,7 @@ def stretched(rows: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     parts = window_parts(windows).rename({"at_ns": "part_at_ns", "span_ns": "part_ns", "window_at_ns": "at_ns"})
     joined = rows.join(parts, on=keys, how="left", maintain_order="left")
     factor = (pl.col("part_ns") / pl.col("window_ns")).fill_null(1.0)
-    sums = [(pl.col(name) * factor).round().cast(rows.schema[name]) for name in _SUMS if name in rows.columns]
+    sums = [(pl.col(name) * factor).round().cast(rows.schema[name]) for name in METERED_SUMS if name in rows.columns]
     placed = [
         pl.coalesce("part_ns", "span_ns").cast(rows.schema["span_ns"]).alias("span_ns"),
         pl.coalesce("part_at_ns", "at_ns").cast(rows.schema["at_ns"]).alias("at_ns"),

@@ -9,11 +9,7 @@ use aya::Ebpf;
 use aya::programs::{PerfEvent, RawTracePoint};
 
 /// The attached programs; dropping them ends that.
-pub struct BareHooks {
-    _object: Ebpf,
-    /// Number of hooks.
-    pub count: usize,
-}
+pub struct BareHooks(#[expect(dead_code, reason = "it keeps the programs attached")] Ebpf);
 
 impl BareHooks {
     /// Attaches a program that does nothing to each hook of the tier.
@@ -24,7 +20,6 @@ impl BareHooks {
         let request = MeterRequest { tier, accounts: 0, commands: Vec::new(), profile_hz: None };
         let mut object = load_without_programs(&request, &kernel_types()?, true, false)?.object;
         load_programs(&mut object)?;
-        let mut count = 0;
         for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(&request)) {
             match hook.point {
                 HookPoint::Tracepoint(name) => {
@@ -34,9 +29,8 @@ impl BareHooks {
                     attach_to_all_processors(event_program(&mut object)?, event)?;
                 }
             }
-            count += 1;
         }
-        Ok(BareHooks { _object: object, count })
+        Ok(BareHooks(object))
     }
 }
 
