@@ -38,7 +38,7 @@ class Metered:
 
 
 UNREPORTED_NS = 4_000_000
-"""The longest time between a switch that the kernel does not report and the next event: a tick of its clock."""
+"""A tick of the kernel's clock: the longest run of a task that nothing interrupts."""
 
 
 @pytest.fixture(scope="module")
@@ -129,10 +129,12 @@ def test_waits_by_command_add_up_to_the_systems_account(run: str, request: pytes
     whole = by_user(measured.processes)
     assert inside["user"] == whole["user"] == [1, 2, 3, 4]
     for figure, taken in (("ready_wait_ns", 0), ("cpu_ns", stolen)):
-        for part, all_of_it, outside in zip(inside[figure], whole[figure], outside_ns(measured), strict=True):
+        parts = [*zip(inside[figure], whole[figure], outside_ns(measured), strict=True)]
+        for part, all_of_it, outside in parts:
             # Two of a user's processes at a time log in; what a hypervisor takes is in the meters' account alone.
-            # Some kernels do not report every switch: the time until the next event is then another's (docs/meters.md).
             assert 0.99 * all_of_it - 2 * outside - taken <= part <= 1.001 * all_of_it + UNREPORTED_NS, figure
+        # The account of one user may lack a run: this kernel does not report every switch (docs/meters.md).
+        assert sum(part > 1.001 * all_of_it for part, all_of_it, _ in parts) <= 1, figure
 
 
 @NEEDS_ROOT
