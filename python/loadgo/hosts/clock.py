@@ -62,7 +62,7 @@ class ClockExchanges:
         self.stage: Stage = "beginning"
         """The stage to which the questions belong from now on."""
         self.answered = 0
-        """The number of answers."""
+        """The number of answers that came in the stage of their question. Late ones of an earlier stage do not count."""
         self._pending: dict[int, Stage] = {}
         self._best: dict[Stage, Exchange] = {}
         self._middle: list[Exchange] = []
@@ -85,7 +85,7 @@ class ClockExchanges:
         stage = self._pending.pop(sent_ns, None)
         if stage is None or not 0 <= left_ns - came_ns <= back_ns - sent_ns:
             return
-        self.answered += 1
+        self.answered += stage == self.stage
         exchange = Exchange(stage, sent_ns, came_ns, left_ns, back_ns)
         if stage == "middle":
             self._middle.append(exchange)

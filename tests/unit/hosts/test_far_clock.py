@@ -66,6 +66,20 @@ def test_the_best_exchange_of_a_stage_counts(monkeypatch: pytest.MonkeyPatch) ->
     assert [exchange.bound_ns for exchange in clock.exchanges] == [51]
 
 
+def test_late_answers_of_the_middle_are_no_answers_of_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchanges = ClockExchanges()
+    exchanges.stage = "middle"
+    monkeypatch.setattr("time.monotonic_ns", lambda: 1000)
+    late = exchanges.question()
+    exchanges.stage = "end"
+    monkeypatch.setattr("time.monotonic_ns", lambda: 2000)
+    prompt = exchanges.question()
+    exchanges.take(answer(late, 5000, 5001), 3000)
+    assert exchanges.answered == 0
+    exchanges.take(answer(prompt, 6000, 6001), 3001)
+    assert exchanges.answered == 1
+
+
 def clock_of(monkeypatch: pytest.MonkeyPatch, *stages: tuple[str, float, float]) -> FarClock:
     """The clock by exchanges of stages, each at a second and with a bound in milliseconds."""
     exchanges = ClockExchanges()
