@@ -62,7 +62,7 @@ class ClockExchanges:
         self.stage: Stage = "beginning"
         """The stage to which the questions belong from now on."""
         self.answered = 0
-        """The number of answers that came in the stage of their question. Late ones of an earlier stage do not count."""
+        """The number of answers in the stage of their question; late ones of an earlier stage do not count."""
         self._pending: dict[int, Stage] = {}
         self._best: dict[Stage, Exchange] = {}
         self._middle: list[Exchange] = []
