@@ -11,12 +11,52 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from loadgo import _loadgo
 
 
-class StopRequest(threading.Event):
+class SignalSafeEvent(threading.Event):
+    """An event that a signal handler may set while its own thread waits for it.
+
+    `threading.Event` has one lock for all who wait and set. A handler runs within the wait, so it may wait for a lock
+    that its own thread holds, and then the process hangs. Here each wait has a lock of its own, which `set` opens.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_set = False
+        self._closed_gates: list[threading.Lock] = []
+
+    def is_set(self) -> bool:
+        """Whether the event was set."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Sets the event and ends all waits."""
+        self._is_set = True  # before the gates are read: a wait adds its gate first, and reads this afterwards
+        for gate in tuple(self._closed_gates):
+            with suppress(RuntimeError):  # open already: a handler ran within this loop, or another thread sets it too
+                gate.release()
+
+    def clear(self) -> None:
+        """Takes the event back: later waits wait again."""
+        self._is_set = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until the event is set, for at most `timeout` seconds. Returns whether it was set."""
+        gate = threading.Lock()
+        gate.acquire()
+        self._closed_gates.append(gate)
+        try:
+            if not self._is_set:
+                gate.acquire(timeout=-1 if timeout is None else max(timeout, 0))
+            return self._is_set
+        finally:
+            self._closed_gates.remove(gate)
+
+
+class StopRequest(SignalSafeEvent):
     """An event that a stop signal sets."""
 
     number = 0
@@ -28,7 +68,7 @@ class StopRequest(threading.Event):
 
     def part(self) -> threading.Event:
         """An event for a part of the work: this event sets it too, and it can be set alone."""
-        part = threading.Event()
+        part = SignalSafeEvent()
         self._parts.append(part)
         if self.is_set():
             part.set()
