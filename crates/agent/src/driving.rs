@@ -97,6 +97,7 @@ fn run_request(connection: &Connection, request: &DriveRequest, folder: &Path) -
         scheduling: Wanted { class: if request.fifo { Class::Fifo } else { Class::Ordinary }, processor: request.processor },
         meters: TierAsked::No,
         usage_every: request.usage_every,
+        working_sets: false,
         homes: std::env::temp_dir(),
         search_path: search_path(),
         other_host: Some(other_host.map_err(|refusal| refused(refusal.to_string()))?),

@@ -7,6 +7,7 @@ mod meter_price;
 mod meter_window;
 mod user_limits;
 mod window_event;
+mod working_set;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ pub use meter_price::MeterPriceRow;
 pub use meter_window::MeterWindowRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
 pub use window_event::WindowEventRow;
+pub use working_set::WorkingSetRow;
 
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -327,6 +329,8 @@ pub struct MeterRows {
     pub meter_windows: Vec<MeterWindowRow>,
     /// Rows of `window_events`.
     pub window_events: Vec<WindowEventRow>,
+    /// Rows of `working_sets`.
+    pub working_sets: Vec<WorkingSetRow>,
 }
 
 impl MeterRows {
@@ -335,7 +339,7 @@ impl MeterRows {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
         let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
-        let of_windows = [self.meter_windows.len(), self.window_events.len()];
+        let of_windows = [self.meter_windows.len(), self.window_events.len(), self.working_sets.len()];
         let count = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }

@@ -18,3 +18,4 @@ pub mod sources;
 pub mod split;
 pub mod taskstats;
 pub mod waits;
+pub mod working_sets;

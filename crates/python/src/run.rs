@@ -74,6 +74,9 @@ struct HostOptions {
     fifo: bool,
     processor: Option<usize>,
     usage_every: Option<u32>,
+    /// Whether the working sets of the users' processes are measured.
+    #[pyo3(default)]
+    working_sets: bool,
     meters: Option<String>,
     /// The `run.toml` of that host's agent.
     #[pyo3(default)]
@@ -290,6 +293,7 @@ fn request(spec: RunSpec, options: HostOptions) -> PyResult<Request> {
         scheduling: Wanted { class: if options.fifo { Class::Fifo } else { Class::Ordinary }, processor: options.processor },
         meters: TierAsked::named(options.meters.as_deref()).map_err(refused_argument)?,
         usage_every: options.usage_every,
+        working_sets: options.working_sets,
         homes: PathBuf::from(options.homes),
         search_path: options.search_path,
         orders: options.given_up.unwrap_or_default().0,

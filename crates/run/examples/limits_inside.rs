@@ -145,6 +145,7 @@ fn request(name: &str, folder: &str, script: &str) -> Result<Request, Box<dyn Er
         scheduling: Wanted::default(),
         meters: TierAsked::No,
         usage_every: None,
+        working_sets: false,
         homes: "/tmp".into(),
         search_path: "/bin".into(),
         other_host: None,

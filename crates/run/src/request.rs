@@ -36,6 +36,8 @@ pub struct Request {
     pub meters: TierAsked,
     /// Usage is read for every n-th interaction of a user. `None`: for each, or for every 64th if many users never think.
     pub usage_every: Option<u32>,
+    /// Whether the working sets of the users' processes are measured.
+    pub working_sets: bool,
     /// The directory under which homes are made.
     pub homes: PathBuf,
     /// The directories that programs are looked up in.

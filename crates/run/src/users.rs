@@ -12,6 +12,7 @@ use loadgo_host::terminals::destinations::Destinations;
 use loadgo_host::terminals::setting::{SessionsByPlace, Setting};
 use loadgo_host::usage::meter::UsageMeter;
 use loadgo_host::usage::sources::{Demand, Sources};
+use loadgo_host::usage::working_sets;
 use loadgo_meters::Meters;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -110,6 +111,7 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
             None
         }
     };
+    check_working_sets(request, groups.is_some())?;
     let homes = make_homes(request, leftovers)?;
     limit(request, groups.as_mut(), &homes, leftovers)?;
     let load = &request.spec.load;
@@ -117,6 +119,19 @@ pub(crate) fn prepare(request: &Request, leftovers: &mut Leftovers, notes: &mut 
     let demand = Demand { first_user: load.first_user, users, every, taskstats: true };
     let meter = UsageMeter::open(groups.as_ref(), demand, leftovers).map_err(RunRefusal::from_kernel)?;
     Ok(Prepared { destinations, groups: groups.map(Arc::new), meter, homes, by_place: Arc::default() })
+}
+
+/// Refuses a request for working sets that cannot be measured here.
+fn check_working_sets(request: &Request, has_groups: bool) -> Result<(), RunRefusal> {
+    if !request.working_sets {
+        return Ok(());
+    }
+    working_sets::availability().map_err(|why| why.about("working_sets"))?;
+    if !has_groups {
+        let refusal = Refusal::new("`working_sets` needs a control group for the users, and none could be made");
+        return Err(refusal.with_remedy("run as root").about("working_sets").into());
+    }
+    Ok(())
 }
 
 fn limit(request: &Request, groups: Option<&mut Groups>, homes: &Path, leftovers: &mut Leftovers) -> Result<(), RunRefusal> {

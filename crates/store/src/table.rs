@@ -11,7 +11,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
     FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow,
-    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow,
+    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow, WorkingSetRow,
 };
 use loadgo_core::time::Instant;
 
@@ -254,6 +254,19 @@ tables! {
         count: u64 = row.count,
         cpu_ns: Option<u64> = row.cpu_ns,
         added_ns: Option<u64> = row.added_ns,
+    }
+
+    /// The users' memory that was referred to in windows.
+    WorkingSets, working_sets(rows: &[WorkingSetRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        user: u32 = row.user,
+        processes: u32 = row.processes,
+        resident_bytes: u64 = row.resident_bytes,
+        referenced_bytes: u64 = row.referenced_bytes,
+        file_resident_bytes: u64 = row.file_resident_bytes,
+        file_referenced_bytes: u64 = row.file_referenced_bytes,
+        device_bytes: u64 = row.device_bytes,
     }
 }
 

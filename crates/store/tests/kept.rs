@@ -11,7 +11,7 @@ use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome, Phase,
     PrimitiveRow, ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
-    UserLimitRow, WindowEventRow,
+    UserLimitRow, WindowEventRow, WorkingSetRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -127,6 +127,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         meter_windows: vec![window_of(at, count)],
         window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
+        working_sets: vec![WorkingSetRow { at, span_ns: 9, user: 1, resident_bytes: count, ..WorkingSetRow::default() }],
         ..MeterRows::default()
     }
 }

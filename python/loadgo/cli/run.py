@@ -114,6 +114,14 @@ def run(
             "report --by needs exact."
         ),
     ] = None,
+    working_sets: Annotated[
+        bool,
+        typer.Option(
+            "--working-sets",
+            help="Measure how much of their memory the users' processes refer to, and foretell the page faults with "
+            "less memory. On this host; needs root or groups that are delegated to you.",
+        ),
+    ] = False,
     fifo: Annotated[bool, typer.Option(help="Drive with real-time priority, if the host permits it.")] = True,
     processor: Annotated[int | None, typer.Option(min=0, help="Drive on this processor only.")] = None,
     fail_if: FailIfOption = None,
@@ -162,6 +170,7 @@ def run(
                 limit=limit,
                 limit_each=limit_each,
                 usage_every=usage_every,
+                working_sets=working_sets,
                 meters=meters,
                 driver=Driver(fifo=fifo, processor=processor),
                 tariff=tariff,

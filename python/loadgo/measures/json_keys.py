@@ -23,6 +23,7 @@ from loadgo.measures.total_time import BusyTime, Category, TotalTime
 from loadgo.measures.usage import Outcomes, TypingUsage, Usage, UsageAudit
 from loadgo.measures.vocabulary import DocumentVocabulary, VocabularyLine
 from loadgo.measures.whose_time import OwnerTime, WhoseTime
+from loadgo.measures.working_sets import FaultsAtMemory, WorkingSet, WorkingSets
 from loadgo.records.interactions import TimeByClass
 from loadgo.records.phases import Stretch
 from loadgo.records.prediction import PredictedFigure, Prediction
@@ -32,9 +33,12 @@ JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction fail_if other_work fit_warnings typing usage_audit hosts "
-        "drivers network metered_hosts limit_costs"
+        "drivers network metered_hosts limit_costs working_sets"
     ),
     LimitCosts: "users everybody",
+    WorkingSets: "users readings resident_bytes file_bytes device_bytes windows faults",
+    WorkingSet: "window_s bytes interval readings",
+    FaultsAtMemory: "share bytes faults_per_s interval bound unused_s",
     LimitCost: (
         "user cpu_ns periods throttled_periods throttled_ns memory_refusals memory_kills "
         "memory_peak_bytes pids_refusals"

@@ -41,6 +41,7 @@ from loadgo.measures.usage import (
     usage_in,
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
+from loadgo.measures.working_sets import WorkingSets, working_sets_of
 from loadgo.notation.figures import counted, duration
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import is_fleet_run
@@ -123,6 +124,8 @@ class Summary(LoadSummary):
     """The hosts of a metering of several without a load; None for anything else."""
     limit_costs: LimitCosts | None = None
     """Costs of the users' own limits in the whole run; None without such limits."""
+    working_sets: WorkingSets | None = None
+    """Memory that the users refer to; None where it was not measured."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -176,6 +179,7 @@ def summarize(
         network=network_time_of(rows, stretch),
         metered_hosts=metered_hosts_of(tables, stretch),
         limit_costs=limit_costs_of(tables),
+        working_sets=working_sets_of(tables, stretch),
     )
 
 

@@ -383,6 +383,7 @@ def _check_settings(variant: Variant, load: Load, metering: Metering, *, sudo: b
     """Raises what a run of the variant would raise before its first log-in."""
     pace, meters = (load.think, load.typing), (metering.usage_every, metering.meters)
     settings = RunSettings(*pace, variant.set, variant.limit, *meters, login=variant.login)
+    settings = replace(settings, working_sets=metering.working_sets)
     prepare_systems(find_script(variant.script), variant.on, settings, sudo=sudo)
     if is_fleet(variant.on):
         rates = day_rates(find_script(variant.script), load)

@@ -26,6 +26,7 @@ from loadgo.reporting.processor_time_words import (
 )
 from loadgo.reporting.view import View
 from loadgo.reporting.words import fine_print
+from loadgo.reporting.working_set_table import FAULTS_AT_MEMORY_TABLE
 from loadgo.stats.quantiles import Response
 
 MOST_COMMANDS = 12
@@ -70,7 +71,7 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
         shown = (
             {"predicted"}
             if summary.prediction is not None
-            else {"response-time", HOSTS_TABLE, DRIVERS_TABLE, LIMITS_TABLE}
+            else {"response-time", HOSTS_TABLE, DRIVERS_TABLE, LIMITS_TABLE, FAULTS_AT_MEMORY_TABLE}
         )
     return shown | _ids_asked_for(view) | (set(_TABLES_OF_TOP) if view.top is not None else set())
 

@@ -17,6 +17,7 @@ from loadgo.reporting.processor_time_tables import time_tables
 from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
+from loadgo.reporting.working_set_table import working_set_tables
 from loadgo.stats.quantiles import samples_needed
 
 _SHOWN_QUANTILES = ("p50", "p90", "p99")
@@ -34,7 +35,7 @@ def report_tables(summary: Summary, view: View | None = None, pictures: SignPict
         limits = limits_table(summary)
         of_load = (responses(summary), by_host, drivers, limits, usage(summary), classes(summary))
         first = (prediction_table(summary.prediction), *of_load)
-        tables = [table for table in first if table]
+        tables = [table for table in first if table] + working_set_tables(summary)
     elif not without_load(summary):
         return []
     if summary.metered_hosts is not None:

@@ -35,7 +35,9 @@ METER_TIERS = ("none", "cheap", "cheap,profile", "sampled", "exact")
 """Values of `meters`."""
 
 
-def host_options(needs: Sequence[str], limit: str | None, usage_every: int | None, driver: Driver) -> dict[str, Any]:
+def host_options(
+    needs: Sequence[str], limit: str | None, usage_every: int | None, driver: Driver, *, working_sets: bool = False
+) -> dict[str, Any]:
     """The options of `_loadgo.run_host` besides the load.
 
     Raises `ValueError` for an invalid option, and `errors.Refused` for a missing program of `needs`.
@@ -49,6 +51,7 @@ def host_options(needs: Sequence[str], limit: str | None, usage_every: int | Non
         "search_path": _search_path(),
         "homes": tempfile.gettempdir(),
         "usage_every": usage_every,
+        "working_sets": working_sets,
         **asdict(driver),
     }
 

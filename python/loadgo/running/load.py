@@ -95,6 +95,8 @@ class Metering:
     """
     usage_every: int | None = None
     """N, to read a user's usage for every N-th interaction. Default: 1, or 64 if users do not think."""
+    working_sets: bool = False
+    """Whether to measure how much of their memory the users' processes refer to. Default: no."""
 
 
 class LoadKeywords(TypedDict, total=False):
@@ -113,6 +115,7 @@ class LoadKeywords(TypedDict, total=False):
     limit_each: str | None
     meters: str | None
     usage_every: int | None
+    working_sets: bool
 
 
 _WHOLE, _AMOUNT = (Integral,), (Real, str)
@@ -122,6 +125,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "seed": (_WHOLE, "a whole number, such as 1"),
     "without_lost": (_WHOLE, "a whole number, such as 1"),
     "usage_every": (_WHOLE, "a whole number, such as 64"),
+    "working_sets": ((bool,), "True or False"),
     "duration": (_AMOUNT, "seconds, or as a text such as '10min'"),
     "warm_up": (_AMOUNT, "seconds, or as a text such as '30s'"),
     "typing": (_AMOUNT, "characters a second, or 'none'"),

@@ -51,6 +51,8 @@ class RunSettings:
     """The limits of each user."""
     limit_single: tuple[tuple[tuple[int, ...], str], ...] = ()
     """Users with other limits than each: their numbers and the limits."""
+    working_sets: bool = False
+    """Whether to measure how much of their memory the users' processes refer to."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
     if on == THIS_HOST:
         if settings.set:
             raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
-        options = host.host_options(script["needs"], settings.limit, settings.usage_every, settings.driver)
+        options = host.host_options(
+            script["needs"], settings.limit, settings.usage_every, settings.driver, working_sets=settings.working_sets
+        )
         further = {"meters": host.parse_meter_tier(settings.meters), "login": settings.login}
         further |= host.each_options(settings.limit_each, settings.limit_single)
         warnings = host.limit_warnings(settings.limit, settings.limit_each)
@@ -139,6 +143,7 @@ def prepare_run(source: Source, on: str, settings: RunSettings) -> PreparedRun:
         limit_each=settings.limit_each,
         limit_single=settings.limit_single,
         usage_every=settings.usage_every,
+        working_sets=settings.working_sets,
         meters=settings.meters,
         driver=settings.driver,
     )
@@ -196,6 +201,10 @@ def _checked_for_ssh(source: Source, settings: RunSettings) -> tuple[dict[str, A
         raise BadArgument("`login` is for this host: users of another host log in to it by ssh").about("login", "on")
     if settings.set:
         raise BadArgument("`set` changes a simulated machine: name one with `on`").about("set", "on")
+    if settings.working_sets:
+        raise BadArgument(
+            "`working_sets` are of users of this host: run loadgo on the host whose users' memory is asked for"
+        ).about("working_sets", "on")
     names = ("think", "typing", "limit", "limit_each", "usage_every", "meters")
     check_types({name: getattr(settings, name) for name in names})
     script = parse_script_file(source)

@@ -140,7 +140,7 @@ def run(
         limits: The resources that the users of a host may have. The keyword `limit` is the same as a text:
             `memory=256M,cpus=1`. The keyword `limit_each` has those of each user, which are the field `each` of
             `limits`: `cpus=2,memory=1G,swap=0,pids=200,nice=5,io=20M`.
-        metering: How a host is metered. Its fields `meters` and `usage_every` are keywords too.
+        metering: How a host is metered. Its fields `meters`, `usage_every` and `working_sets` are keywords too.
         driver: How the driver itself runs.
         set: Changes of values in the machine file, such as `processors.speed=2`.
         draws: For a fitted machine, the number of further runs with parameters drawn from the fit's covariance. They
@@ -184,6 +184,7 @@ def run(
         without_lost,
         texts_of(driven_from),
         limits_of_each(limits, keywords),
+        working_sets=metering.working_sets,
     )
     if settings.driven_from and options["until"] is not None:
         raise BadArgument(

@@ -38,6 +38,7 @@ def prepare_machine(
     limit_each: str | None = None,
     limit_single: Sequence[tuple[Sequence[int], str]] = (),
     usage_every: int | None,
+    working_sets: bool = False,
     meters: str | None,
     driver: Driver,
 ) -> SimulatedMachine:
@@ -49,6 +50,7 @@ def prepare_machine(
     host_options = [
         (limit is not None, "limit", "a machine has what its file says: `set=memory.frames=512`"),
         (usage_every is not None, "usage_every", "on a simulated machine each interaction's usage is known"),
+        (working_sets, "working_sets", "how a machine's programs refer to their pages is in its file"),
         (meters not in (None, "exact"), f"meters={meters}", "a simulated machine's own meters are always exact"),
         (driver.processor is not None, "processor", "time is virtual, and no line is ever late"),
         (not driver.fifo, "fifo", "time is virtual, and no line is ever late"),

@@ -19,6 +19,7 @@ use crate::groups::Groups;
 use crate::small_files::{number, open_at, open_directory, read_at_start};
 use crate::usage::limit_costs::LimitCosts;
 use crate::usage::memory::{Memory, UserProcesses};
+use crate::usage::working_sets::WorkingSets;
 
 /// Categories of processor time, in the order of the columns of `/proc/stat`.
 pub const TIME_CATEGORIES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
@@ -41,18 +42,25 @@ pub struct SampledUsers {
     groups: Option<Arc<Groups>>,
     /// The processes whose memory is the users'.
     processes: Option<Arc<dyn UserProcesses>>,
+    /// Whether the working sets of these processes are measured.
+    working_sets: bool,
 }
 
 impl SampledUsers {
     /// The users of these groups; `None`: nobody.
     pub fn of_groups(groups: Option<Arc<Groups>>) -> SampledUsers {
         let processes = groups.clone().map(|groups| groups as Arc<dyn UserProcesses>);
-        SampledUsers { groups, processes }
+        SampledUsers { groups, processes, working_sets: false }
     }
 
     /// These users, whose processor time somebody else reads.
     pub fn of_processes(processes: Option<Arc<dyn UserProcesses>>) -> SampledUsers {
-        SampledUsers { groups: None, processes }
+        SampledUsers { groups: None, processes, working_sets: false }
+    }
+
+    /// The same users, whose working sets are measured too if `wanted`.
+    pub fn with_working_sets(self, wanted: bool) -> SampledUsers {
+        SampledUsers { working_sets: wanted, ..self }
     }
 }
 
@@ -64,6 +72,7 @@ pub struct Sampler {
     threads: OurThreads,
     processors: Processors,
     memory: Memory,
+    working_sets: Option<WorkingSets>,
     limit_costs: Option<LimitCosts>,
     last: SampledTotals,
 }
@@ -100,9 +109,12 @@ impl Sampler {
     pub fn begin(users: SampledUsers, threads: OurThreads, processors: Processors, now: Instant) -> io::Result<Sampler> {
         let proc = open_directory(Path::new("/proc"))?;
         let nothing = SampledTotals { at: now, processors: Vec::new(), cpu: Default::default() };
+        let referring = users.processes.clone().filter(|_| users.working_sets);
+        let working_sets = referring.map(WorkingSets::begin).transpose()?;
         let memory = Memory::begin(users.processes, now)?;
         let limit_costs = LimitCosts::begin(users.groups.clone(), now);
-        let mut sampler = Sampler { proc, groups: users.groups, threads, processors, memory, limit_costs, last: nothing };
+        let mut sampler =
+            Sampler { proc, groups: users.groups, threads, processors, memory, working_sets, limit_costs, last: nothing };
         sampler.last.processors = sampler.processor_ticks()?;
         for (index, cpu_ns) in sampler.cpu_totals().into_iter().enumerate() {
             sampler.last.cpu[index] = CpuTotal { at: now, cpu_ns: cpu_ns? };
@@ -120,6 +132,9 @@ impl Sampler {
             return Ok(());
         }
         self.memory.sample_into(now, span_ns, &mut rows.memory);
+        if let Some(sets) = &mut self.working_sets {
+            sets.sample_into(now, span_ns, &mut rows.working_sets);
+        }
         if let Some(costs) = &mut self.limit_costs {
             costs.sample_into(now, &mut rows.user_limits);
         }

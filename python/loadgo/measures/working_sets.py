@@ -1,0 +1,215 @@
+"""Working sets: the memory that the users refer to in a time T, and the page faults that they would have with less.
+
+The working set W(T) is the mean of the memory that is referred to in a window of length T. Pages that were not used for
+a time T come back at the rate dW/dT, so a memory of W(T) bytes, which loses the page that was not used for longest,
+has that rate of faults. P. J. Denning, S. C. Schwartz: Properties of the working-set model, CACM 15(3), 1972.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+
+from loadgo.records.phases import Stretch
+from loadgo.stats.resample import Floats, Interval, drawn, grouped, interval_of, positive_interval
+
+if TYPE_CHECKING:
+    from loadgo.records.tables import Tables
+
+WINDOWS_S = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+"""Lengths of the windows (`WINDOWS_S` in crates/host/src/usage/working_sets.rs)."""
+MEMORY_SHARES = (0.9, 0.75, 0.5, 0.35, 0.25)
+"""Parts of the memory that the users hold, for which faults are foretold."""
+_FEWEST_READINGS = 3
+"""Fewest readings of windows of one length that give a mean."""
+_DEFAULT_PAGE_BYTES = 4096
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True)
+class WorkingSet:
+    """The memory that all users together refer to in a time."""
+
+    window_s: float
+    bytes: float
+    interval: Interval | None
+    readings: int
+
+
+@dataclass(frozen=True)
+class FaultsAtMemory:
+    """The page faults of all users in a smaller memory."""
+
+    share: float
+    """The memory as a part of what the users hold."""
+    bytes: float
+    faults_per_s: float
+    """Faults for pages that are on no device but the paging device or a file's, in a second."""
+    interval: Interval | None
+    bound: Literal["", "at most", "at least"] = ""
+    """Whether the faults are a bound, since no window's working set is so large, or so small."""
+    unused_s: float | None = None
+    """The time for which a page was not used when it is taken; None for a bound."""
+
+
+@dataclass(frozen=True)
+class WorkingSets:
+    """The working sets of a run, of all its users together."""
+
+    users: float
+    """The mean number of users logged in."""
+    readings: int
+    resident_bytes: float
+    """The mean memory of their processes. Memory that several have mapped counts once."""
+    file_bytes: float
+    """The part of it that is of mapped files."""
+    device_bytes: float
+    """The mean of their memory on paging devices."""
+    windows: tuple[WorkingSet, ...]
+    faults: tuple[FaultsAtMemory, ...]
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """The working set at the ends of the windows, and its slope between them, which never rises."""
+
+    times_s: Floats
+    bytes: Floats
+    slopes: Floats
+    """Bytes a second."""
+
+    @property
+    def middles(self) -> Floats:
+        """The working set in the middle of each step, for which its slope stands."""
+        ends: Floats = np.concatenate([[0.0], self.bytes])
+        return (ends[1:] + ends[:-1]) / 2
+
+    def slope_at(self, memory_bytes: float, bound: str) -> float:
+        """The slope where the working set is so large. Below the shortest window's it is at least that after it."""
+        return float(self.slopes[1] if bound == "at least" else np.interp(memory_bytes, self.middles, self.slopes))
+
+    def time_at(self, memory_bytes: float) -> float:
+        """The length of the window whose working set is so large."""
+        sizes, times_s = np.concatenate([[0.0], self.bytes]), np.concatenate([[0.0], self.times_s])
+        return float(np.interp(memory_bytes, sizes, times_s))
+
+
+def working_sets_of(tables: Tables, stretch: Stretch) -> WorkingSets | None:
+    """The working sets in a stretch of a run; None without windows of at least two lengths."""
+    rows = tables.working_sets
+    if rows.is_empty():
+        return None
+    began_ns = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
+    inside = rows.filter((began_ns >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
+    page_bytes = tables.conditions.get("conditions", {}).get("page_bytes") or _DEFAULT_PAGE_BYTES
+    return sets_in(inside, _users_logged_in(tables, stretch, inside), page_bytes)
+
+
+def sets_in(rows: pl.DataFrame, users: float, page_bytes: int) -> WorkingSets | None:
+    """The working sets in rows of the table `working_sets`, of `users` users; None without windows of two lengths."""
+    nominal = np.searchsorted(WINDOWS_S, (rows["span_ns"] / _NS_PER_S).to_numpy() + 0.5, side="right") - 1
+    readings = rows.with_columns(window=pl.Series(nominal, dtype=pl.Int64))
+    counts = readings.group_by("window").len().filter((pl.col("len") >= _FEWEST_READINGS) & (pl.col("window") >= 0))
+    kept = sorted(counts["window"])
+    if len(kept) < 2:
+        return None
+    readings = readings.filter(pl.col("window").is_in(kept))
+    means = _means(readings, kept)
+    curves = [_curve(*one) for one in zip(means.times_s, users * means.bytes, strict=True)]
+    anonymous, of_files, on_devices = (
+        users * float(readings[name].to_numpy().mean())
+        for name in ("resident_bytes", "file_resident_bytes", "device_bytes")
+    )
+    held = anonymous + of_files
+    windows = tuple(
+        WorkingSet(
+            window_s=float(means.times_s[0, index]),
+            bytes=float(curves[0].bytes[index]),
+            interval=positive_interval(np.array([curve.bytes[index] for curve in curves]), means.units),
+            readings=int(counts.filter(pl.col("window") == window)["len"][0]),
+        )
+        for index, window in enumerate(kept)
+    )
+    return WorkingSets(
+        users=users,
+        readings=len(readings),
+        resident_bytes=held,
+        file_bytes=of_files,
+        device_bytes=on_devices,
+        windows=windows,
+        faults=tuple(_faults_at(share, held, curves, page_bytes, means.units) for share in MEMORY_SHARES),
+    )
+
+
+@dataclass(frozen=True)
+class _Means:
+    """Mean lengths and working sets by window, of shape (resamples, windows); the first row is the estimate."""
+
+    times_s: Floats
+    bytes: Floats
+    units: int
+
+
+def _means(readings: pl.DataFrame, windows: list[int]) -> _Means:
+    """The means over users and windows, with resamples of users, since the windows of one user are alike."""
+    referenced = (readings["referenced_bytes"] + readings["file_referenced_bytes"]).to_numpy().astype(np.float64)
+    of_user = np.unique(readings["user"].to_numpy(), return_inverse=True)[1]
+    of_window = np.searchsorted(windows, readings["window"].to_numpy())
+    units = int(of_user.max()) + 1
+    sums = np.zeros((units, len(windows), 3))
+    for column, values in enumerate((np.ones(len(readings)), readings["span_ns"].to_numpy() / _NS_PER_S, referenced)):
+        np.add.at(sums[:, :, column], (of_user, of_window), values)
+    totals = np.einsum("ru,uwc->rwc", drawn(units), grouped(sums))
+    with np.errstate(invalid="ignore"):
+        times_s, sizes = totals[:, :, 1] / totals[:, :, 0], totals[:, :, 2] / totals[:, :, 0]
+    for row in np.flatnonzero(~np.isfinite(sizes).all(axis=1)):  # resamples without a reading of some window
+        read = np.isfinite(sizes[row])
+        times_s[row] = np.where(read, times_s[row], times_s[0])
+        sizes[row] = np.interp(times_s[row], times_s[row, read], sizes[row, read])
+    return _Means(times_s, sizes, units)
+
+
+def _curve(times_s: Floats, sizes: Floats) -> _Curve:
+    """The concave curve that is nearest to the working sets: means of different readings may fall with the window."""
+    from scipy.optimize import isotonic_regression
+
+    steps_s = np.diff(times_s, prepend=0.0)
+    slopes = isotonic_regression(np.diff(sizes, prepend=0.0) / steps_s, weights=steps_s, increasing=False).x
+    slopes = np.maximum(slopes, 0.0)
+    return _Curve(times_s, np.cumsum(slopes * steps_s), slopes)
+
+
+def _faults_at(share: float, held_bytes: float, curves: list[_Curve], page_bytes: int, units: int) -> FaultsAtMemory:
+    memory_bytes, best = share * held_bytes, curves[0]
+    bound: Literal["", "at most", "at least"] = ""
+    if memory_bytes > best.bytes[-1]:
+        bound = "at most"
+    elif memory_bytes < best.bytes[0]:
+        bound = "at least"
+    rates = np.array([curve.slope_at(memory_bytes, bound) for curve in curves]) / page_bytes
+    return FaultsAtMemory(
+        share=share,
+        bytes=memory_bytes,
+        faults_per_s=float(rates[0]),
+        interval=positive_interval(rates, units) if bound == "" else _bound_interval(rates, units),
+        bound=bound,
+        unused_s=best.time_at(memory_bytes) if bound == "" else None,
+    )
+
+
+def _bound_interval(rates: Floats, units: int) -> Interval | None:
+    interval = interval_of(rates, units)
+    return None if interval is None else Interval(max(interval.low, 0.0), interval.high)
+
+
+def _users_logged_in(tables: Tables, stretch: Stretch, readings: pl.DataFrame) -> float:
+    """The mean number of users logged in during the stretch; while their sessions last, those who were read."""
+    sessions = tables.sessions.filter(pl.col("ready_ns").is_not_null())
+    if sessions.is_empty() or stretch.span_ns <= 0:
+        return float(readings["user"].n_unique())
+    began = sessions["ready_ns"].cast(pl.Int64).clip(stretch.start_ns, stretch.end_ns)
+    ended = sessions["ended_ns"].cast(pl.Int64).clip(stretch.start_ns, stretch.end_ns)
+    return float((ended - began).sum()) / stretch.span_ns

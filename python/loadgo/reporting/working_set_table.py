@@ -1,0 +1,76 @@
+"""The tables of the working sets: page faults with less memory, and the memory referred to in a time."""
+
+from __future__ import annotations
+
+from loadgo.documents.table import Column, Table
+from loadgo.measures.summary import Summary
+from loadgo.measures.working_sets import FaultsAtMemory, WorkingSets
+from loadgo.notation.figures import counted, number, seconds, share, size
+from loadgo.stats.resample import Interval
+
+FAULTS_AT_MEMORY_TABLE = "faults-at-memory"
+_SHOWN_WINDOWS_S = (1, 8, 64)
+"""Windows that the foot of the first table names, where they were read."""
+
+
+def working_set_tables(summary: Summary) -> list[Table]:
+    """Both tables; none without readings."""
+    sets = summary.working_sets
+    return [] if sets is None else [_faults(summary, sets), _windows(sets)]
+
+
+def _faults(summary: Summary, sets: WorkingSets) -> Table:
+    a_second = summary.stretch.per_second
+    columns = (
+        Column("memory", tuple(size(row.bytes) for row in sets.faults)),
+        Column("of what they hold", tuple(share(row.share) for row in sets.faults), spare=1),
+        Column("taken when unused for", tuple(seconds(row.unused_s) for row in sets.faults), spare=3),
+        Column("faults/s", tuple(_bounded(row, row.faults_per_s) for row in sets.faults)),
+        Column("95 %", tuple(_interval(row.interval) for row in sets.faults), spare=2, of_previous=True),
+        Column(
+            "faults an interaction",
+            tuple(_bounded(row, None if not a_second else row.faults_per_s / a_second) for row in sets.faults),
+            spare=4,
+        ),
+    )
+    return Table("Page faults with less memory, foretold", columns, id=FAULTS_AT_MEMORY_TABLE, foot=_foot(sets))
+
+
+def _windows(sets: WorkingSets) -> Table:
+    held = sets.resident_bytes
+    columns = (
+        Column("in a time of", tuple(seconds(row.window_s) for row in sets.windows)),
+        Column("referred to", tuple(size(row.bytes) for row in sets.windows)),
+        Column("95 %", tuple(_sizes(row.interval) for row in sets.windows), spare=1, of_previous=True),
+        Column("of what they hold", tuple(share(row.bytes / held if held else None) for row in sets.windows), spare=2),
+        Column("readings", tuple(number(row.readings) for row in sets.windows), spare=3),
+    )
+    return Table("Memory that the users refer to", columns, id="working-sets")
+
+
+def _foot(sets: WorkingSets) -> str:
+    shown = [row for row in sets.windows if round(row.window_s) in _SHOWN_WINDOWS_S]
+    referred = ", ".join(f"{size(row.bytes)} in {seconds(row.window_s)}" for row in shown)
+    used = f", and referred to {referred}" if referred else ""
+    devices = (
+        f" {size(sets.device_bytes)} more were on paging devices, so that the figures are too low."
+        if sets.device_bytes >= 0.01 * sets.resident_bytes
+        else ""
+    )
+    return (
+        f"{counted(round(sets.users), 'user')} held {size(sets.resident_bytes)} on average{used}.{devices} The page "
+        "that was not used for longest is taken first; memory of files that are read and not mapped is not counted."
+    )
+
+
+def _bounded(row: FaultsAtMemory, value: float | None) -> str:
+    sign = {"": "", "at most": "≤ ", "at least": "≥ "}[row.bound]
+    return f"{sign}{number(value)}" if value is not None else number(None)
+
+
+def _interval(interval: Interval | None) -> str:
+    return "" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
+
+
+def _sizes(interval: Interval | None) -> str:
+    return "" if interval is None else f"{size(interval.low)} to {size(interval.high)}"
