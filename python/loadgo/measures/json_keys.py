@@ -36,7 +36,7 @@ JSON_KEYS: dict[type, str] = {
         "drivers network metered_hosts limit_costs working_sets"
     ),
     LimitCosts: "users everybody",
-    WorkingSets: "users readings resident_bytes file_bytes device_bytes windows faults",
+    WorkingSets: "users readings resident_bytes file_bytes device_bytes variation windows faults",
     WorkingSet: "window_s bytes interval readings",
     FaultsAtMemory: "share bytes faults_per_s interval bound unused_s",
     LimitCost: (

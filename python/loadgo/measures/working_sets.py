@@ -68,6 +68,8 @@ class WorkingSets:
     """The part of it that is of mapped files."""
     device_bytes: float
     """The mean of their memory on paging devices."""
+    variation: float
+    """The standard deviation of the memory of all users, from moment to moment, over its mean."""
     windows: tuple[WorkingSet, ...]
     faults: tuple[FaultsAtMemory, ...]
 
@@ -105,11 +107,18 @@ def working_sets_of(tables: Tables, stretch: Stretch) -> WorkingSets | None:
     began_ns = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
     inside = rows.filter((began_ns >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
     page_bytes = tables.conditions.get("conditions", {}).get("page_bytes") or _DEFAULT_PAGE_BYTES
-    return sets_in(inside, _users_logged_in(tables, stretch, inside), page_bytes)
+    of_user = pl.col("user").is_not_null() & pl.col("resident_bytes").is_not_null()
+    held = tables.memory.filter(of_user & pl.col("at_ns").is_between(stretch.start_ns, stretch.end_ns))
+    return sets_in(inside, _users_logged_in(tables, stretch, inside), page_bytes, held)
 
 
-def sets_in(rows: pl.DataFrame, users: float, page_bytes: int) -> WorkingSets | None:
-    """The working sets in rows of the table `working_sets`, of `users` users; None without windows of two lengths."""
+def sets_in(
+    rows: pl.DataFrame, users: float, page_bytes: int, held_rows: pl.DataFrame | None = None
+) -> WorkingSets | None:
+    """The working sets in rows of the table `working_sets`, of `users` users; None without windows of two lengths.
+
+    `held_rows` are rows of `memory` of single users: there are more of them, which tell better how memory varies.
+    """
     nominal = np.searchsorted(WINDOWS_S, (rows["span_ns"] / _NS_PER_S).to_numpy() + 0.5, side="right") - 1
     readings = rows.with_columns(window=pl.Series(nominal, dtype=pl.Int64))
     counts = readings.group_by("window").len().filter((pl.col("len") >= _FEWEST_READINGS) & (pl.col("window") >= 0))
@@ -124,6 +133,7 @@ def sets_in(rows: pl.DataFrame, users: float, page_bytes: int) -> WorkingSets | 
         for name in ("resident_bytes", "file_resident_bytes", "device_bytes")
     )
     held = anonymous + of_files
+    more_rows = held_rows if held_rows is not None and len(held_rows) > len(readings) else readings
     windows = tuple(
         WorkingSet(
             window_s=float(means.times_s[0, index]),
@@ -139,9 +149,18 @@ def sets_in(rows: pl.DataFrame, users: float, page_bytes: int) -> WorkingSets | 
         resident_bytes=held,
         file_bytes=of_files,
         device_bytes=on_devices,
+        variation=_variation(more_rows, users),
         windows=windows,
         faults=tuple(_faults_at(share, held, curves, page_bytes, means.units) for share in MEMORY_SHARES),
     )
+
+
+def _variation(rows: pl.DataFrame, users: float) -> float:
+    """The variation of the sum over users whose memory rises and falls independently of each other."""
+    memory = rows.select("user", pl.col("resident_bytes").cast(pl.Float64))
+    squares = memory.select((pl.col("resident_bytes") - pl.col("resident_bytes").mean().over("user")).pow(2).mean())
+    mean = float(memory["resident_bytes"].to_numpy().mean())
+    return float(np.sqrt(float(squares.item()) / users)) / mean if mean and users else 0.0
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from loadgo.notation.figures import counted, number, seconds, share, size
 from loadgo.stats.resample import Interval
 
 FAULTS_AT_MEMORY_TABLE = "faults-at-memory"
+_STEADY_VARIATION_SHARE = 0.15
+"""Variation of all users' memory above which the report says that it rises and falls."""
 _SHOWN_WINDOWS_S = (1, 8, 64)
 """Windows that the foot of the first table names, where they were read."""
 
@@ -57,9 +59,16 @@ def _foot(sets: WorkingSets) -> str:
         if sets.device_bytes >= 0.01 * sets.resident_bytes
         else ""
     )
+    varies = (
+        f" Their memory rises and falls by ± {share(sets.variation)}, since programs come and go: while it is high, "
+        "there are more faults than this."
+        if sets.variation > _STEADY_VARIATION_SHARE
+        else ""
+    )
     return (
-        f"{counted(round(sets.users), 'user')} held {size(sets.resident_bytes)} on average{used}.{devices} The page "
-        "that was not used for longest is taken first; memory of files that are read and not mapped is not counted."
+        f"{counted(round(sets.users), 'user')} held {size(sets.resident_bytes)} on average{used}.{devices}{varies} "
+        "The page that was not used for longest is taken first; memory of files that are read and not mapped is not "
+        "counted."
     )
 
 

@@ -91,3 +91,12 @@ def test_few_users_have_no_interval() -> None:
 
 def test_a_run_without_windows_of_two_lengths_has_no_working_sets() -> None:
     assert sets_in(readings(5, longest_s=1), USERS, PAGE_BYTES) is None
+
+
+def test_memory_that_rises_and_falls_varies_less_among_many_users() -> None:
+    held = pl.DataFrame({"user": [1, 1, 2, 2] * 50, "resident_bytes": [100, 300, 100, 300] * 50})
+    for users in (1, 4):
+        sets = sets_in(readings(6, users=2), users, PAGE_BYTES, held.cast(pl.UInt64))
+        assert sets is not None
+        assert sets.variation == pytest.approx(0.5 / users**0.5)
+    assert of(readings(6)).variation == 0
