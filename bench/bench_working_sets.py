@@ -1,11 +1,11 @@
-"""Page faults foretold from the working sets of a run with ample memory, held to runs in a half and 3/4 of it.
+"""Page faults foretold from the working sets of one run, held to runs in other sizes of memory.
 
     python bench/bench_working_sets.py [USERS] [MB] [SECONDS]
 
 Each user has a program of its own that holds MB megabytes. A line lets it touch 960 of its pages, in runs of 8 that are
-skewed: low pages often, high ones seldom. Users think 3 s on average. First they run with ample memory and
-`--working-sets`, then with limits of memory and zram to page to. A limit also holds what the users' group has besides
-the memory of its processes, so that is added to the memory for which faults are foretold.
+skewed: low pages often, high ones seldom. Users think 3 s on average. They run with ample memory, and in 3/4, a half
+and 3/8 of what they held then, with zram to page to. The ample run foretells the others, and the smallest one that of
+twice its memory. A limit also holds what the users' group has besides the memory of its processes, so that is added.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 
 import loadgo
 import polars as pl
-from figures import figure, finish
-from loadgo.measures.summary import Summary, summarize
+from figures import Figure, figure, finish
+from loadgo.measures.summary import summarize
+from loadgo.measures.working_sets import FaultsAtMemory, WorkingSets
 from loadgo.records.tables import Tables
 from machine import machine
 
@@ -37,8 +38,8 @@ while True:
         for page in range(first, min(first + 8, pages)):
             memory[page * mmap.PAGESIZE] = 2
 """
-SHARES = (0.75, 0.5)
-"""Parts of the memory that the processes held with ample memory."""
+SHARES = (0.75, 0.5, 0.375)
+"""Parts of the memory that the processes held with ample memory. The largest is twice the smallest."""
 AMPLE_MB = 8192
 NOTES = (
     "faults / foretold: major faults a second of the run in so much memory, over those foretold from the ample run",
@@ -51,35 +52,51 @@ def main() -> None:
     given = [int(word) for word in sys.argv[1:4]]
     users, megabytes, seconds = [*given, *(12, 20, 300)[len(given) :]]
     here = machine()
-    figures, raw = [], dict[str, object]()
+    figures, raw = list[Figure](), dict[str, object]()
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-") as place:
         folder = Path(place)
         (folder / "script.toml").write_text(_script(megabytes))
-        ample, summary = _run(folder, users, seconds, AMPLE_MB)
-        sets = summary.working_sets
-        assert sets is not None, "the ample run has working sets"
+        ample, from_ample = _run(folder, users, seconds, AMPLE_MB)
         group_bytes = _group_bytes(ample)
-        raw["ample"] = {
-            "held": sets.resident_bytes,
-            "group": group_bytes,
-            "windows": [row.bytes for row in sets.windows],
-        }
+        windows = [row.bytes for row in from_ample.windows]
+        raw["ample"] = {"held": from_ample.resident_bytes, "group": group_bytes, "windows": windows}
+        faults, rungs = dict[float, float](), dict[float, WorkingSets]()
         for share in SHARES:
-            (foretold,) = (row for row in sets.faults if row.share == share)
-            limit_bytes = group_bytes - sets.resident_bytes + foretold.bytes
-            limited, _ = _run(folder, users, seconds, int(limit_bytes / 2**20))
-            faults = _major_faults_per_s(limited)
-            held = foretold.interval is not None and foretold.interval.holds(faults)
-            raw[f"{share:.0%}"] = {
-                "foretold": foretold.faults_per_s,
-                "interval": str(foretold.interval),
-                "faults": faults,
-            }
-            figures.append(
-                figure(f"faults / foretold in {share:.0%} of the memory", "", [faults / foretold.faults_per_s])
-            )
-            figures.append(figure("  in the interval", "", [float(held)]))
+            limit_bytes = group_bytes - (1 - share) * from_ample.resident_bytes
+            limited, rungs[share] = _run(folder, users, seconds, int(limit_bytes / 2**20))
+            faults[share] = _major_faults_per_s(limited)
+            figures += _judged(f"{share:.1%} of ample memory", _foretold(from_ample, share), faults[share], raw)
+        figures += _judged("twice the smallest memory", _foretold(rungs[SHARES[-1]], 2.0), faults[2 * SHARES[-1]], raw)
+        figures += _judged(
+            "half of 3/4, where the kernel clears marks too",
+            _foretold(rungs[SHARES[0]], 0.5),
+            faults[SHARES[-1]],
+            raw,
+            target="",
+        )
     finish("working_sets", here, figures, NOTES, raw)
+
+
+def _foretold(sets: WorkingSets, share: float) -> FaultsAtMemory:
+    return next(row for row in sets.faults if row.share == share)
+
+
+def _judged(
+    name: str, foretold: FaultsAtMemory, faults: float, raw: dict[str, object], target: str = "<= 0.15"
+) -> list[Figure]:
+    """The figures of a forecast: the quotient, how far it is from 1, and whether its interval holds the faults."""
+    ratio, interval = faults / foretold.faults_per_s, foretold.interval
+    raw[name] = {
+        "foretold": foretold.faults_per_s,
+        "interval": None if interval is None else [interval.low, interval.high],
+        "bound": foretold.bound,
+        "faults": faults,
+    }
+    return [
+        figure(f"{name}: faults / foretold", "", [ratio]),
+        figure("  off by", "", [abs(ratio - 1)], target),
+        figure("  in the interval", "", [float(interval is not None and interval.holds(faults))]),
+    ]
 
 
 def _script(megabytes: int) -> str:
@@ -93,22 +110,24 @@ def _script(megabytes: int) -> str:
     )
 
 
-def _run(folder: Path, users: int, seconds: int, limit_mb: int) -> tuple[Tables, Summary]:
-    """A run with so much memory, and zram to page to. The ample one has working sets."""
-    out, is_ample = folder / f"{limit_mb}M", limit_mb == AMPLE_MB
+def _run(folder: Path, users: int, seconds: int, limit_mb: int) -> tuple[Tables, WorkingSets]:
+    """A run with so much memory, and zram to page to."""
+    out = folder / f"{limit_mb}M"
     loadgo.run(
         folder / "script.toml",
         users=users,
         duration=seconds,
         warm_up=20,
         limit=f"memory={limit_mb}M,swap=zram:2G",
-        working_sets=is_ample,
+        working_sets=True,
         meters="none",
         out=out,
     )
     measured = loadgo.tables(out)
-    print(loadgo.report(out, full=is_ample, width=120), flush=True)
-    return measured, summarize(measured)
+    print(loadgo.report(out, width=120), flush=True)
+    sets = summarize(measured).working_sets
+    assert sets is not None, "the run was long enough for windows"
+    return measured, sets
 
 
 def _group_bytes(tables: Tables) -> float:

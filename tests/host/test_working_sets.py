@@ -4,6 +4,7 @@ import loadgo
 import pytest
 from loadgo.measures.summary import summarize
 from support.outside import NEEDS_ROOT, NOBODY, Bench, readable_by_all
+from support.paging_host import PAGES, paging_alone
 
 pytestmark = NEEDS_ROOT
 
@@ -55,6 +56,29 @@ def test_the_memory_that_a_program_touches_is_referenced_and_the_rest_is_not(ben
     told = bench.typed("report", "kept").stdout
     assert "Page faults with less memory, foretold" in told
     assert "3 users held" in told
+
+
+@PAGES
+def test_pages_that_come_back_from_the_paging_device_are_told(bench: Bench) -> None:
+    every_page = HOLDS.replace(f"range(0, {TOUCHED_BYTES}, 4096)", f"range(0, {HELD_BYTES}, 4096)")
+    with paging_alone():
+        loadgo.run(
+            bench.folder / bench.script(every_page),
+            users=1,
+            limit="memory=24M,swap=zram:256M",
+            meters="none",
+            working_sets=True,
+            out=bench.folder / "kept",
+        )
+    measured = bench.tables("kept")
+    rows = measured.working_sets.filter(measured.working_sets["device_bytes"] > 4 * MB)
+    assert len(rows) >= 3
+    assert int(rows["returned_bytes"].to_numpy().max()) > 4 * MB
+    assert int(rows["returned_bytes"].to_numpy().max()) <= HELD_BYTES + 24 * MB
+    sets = summarize(measured, phases="all").working_sets
+    assert sets is not None
+    assert {row.share for row in sets.faults} >= {2.0, 1.5, 1.25}
+    assert "were on paging devices" in bench.typed("report", "kept").stdout
 
 
 def test_a_run_without_the_option_has_no_working_sets(bench: Bench) -> None:

@@ -267,6 +267,7 @@ tables! {
         file_resident_bytes: u64 = row.file_resident_bytes,
         file_referenced_bytes: u64 = row.file_referenced_bytes,
         device_bytes: u64 = row.device_bytes,
+        returned_bytes: u64 = row.returned_bytes,
     }
 }
 

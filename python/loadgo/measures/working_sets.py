@@ -1,8 +1,11 @@
-"""Working sets: the memory that the users refer to in a time T, and the page faults that they would have with less.
+"""Working sets: memory that users refer to in a time T, and the page faults that they would have with another memory.
 
 The working set W(T) is the mean of the memory that is referred to in a window of length T. Pages that were not used for
 a time T come back at the rate dW/dT, so a memory of W(T) bytes, which loses the page that was not used for longest,
 has that rate of faults. P. J. Denning, S. C. Schwartz: Properties of the working-set model, CACM 15(3), 1972.
+
+Where memory is short, the same holds of the pages that are on paging devices: R(T) of them come back within a time T,
+and a memory that is larger by R(T) bytes has the faults dR/dT.
 """
 
 from __future__ import annotations
@@ -21,8 +24,12 @@ if TYPE_CHECKING:
 
 WINDOWS_S = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Lengths of the windows (`WINDOWS_S` in crates/host/src/usage/working_sets.rs)."""
-MEMORY_SHARES = (0.9, 0.75, 0.5, 0.35, 0.25)
+MEMORY_SHARES = (0.9, 0.75, 0.5, 0.375, 0.25)
 """Parts of the memory that the users hold, for which faults are foretold."""
+MORE_MEMORY_SHARES = (2.0, 1.5, 1.25)
+"""Multiples of the memory that the users hold, for which faults are foretold where pages were on paging devices."""
+_FEWEST_PAGED_SHARE = 0.01
+"""Least memory on paging devices, beside that in memory, from which faults with more memory are foretold."""
 _FEWEST_READINGS = 3
 """Fewest readings of windows of one length that give a mean."""
 _DEFAULT_PAGE_BYTES = 4096
@@ -41,7 +48,7 @@ class WorkingSet:
 
 @dataclass(frozen=True)
 class FaultsAtMemory:
-    """The page faults of all users in a smaller memory."""
+    """The page faults of all users in another memory."""
 
     share: float
     """The memory as a part of what the users hold."""
@@ -126,7 +133,7 @@ def sets_in(
     if len(kept) < 2:
         return None
     readings = readings.filter(pl.col("window").is_in(kept))
-    means = _means(readings, kept)
+    means = _means(readings, kept, (pl.col("referenced_bytes") + pl.col("file_referenced_bytes")))
     curves = [_curve(*one) for one in zip(means.times_s, users * means.bytes, strict=True)]
     anonymous, of_files, on_devices = (
         users * float(readings[name].to_numpy().mean())
@@ -134,6 +141,12 @@ def sets_in(
     )
     held = anonymous + of_files
     more_rows = held_rows if held_rows is not None and len(held_rows) > len(readings) else readings
+
+    def with_more(share: float) -> FaultsAtMemory:
+        returned = _means(readings, kept, pl.col("returned_bytes"))
+        of_returned = [_curve(*one) for one in zip(returned.times_s, users * returned.bytes, strict=True)]
+        return _faults_at(share, (share - 1) * held, held, of_returned, page_bytes, means.units)
+
     windows = tuple(
         WorkingSet(
             window_s=float(means.times_s[0, index]),
@@ -151,7 +164,10 @@ def sets_in(
         device_bytes=on_devices,
         variation=_variation(more_rows, users),
         windows=windows,
-        faults=tuple(_faults_at(share, held, curves, page_bytes, means.units) for share in MEMORY_SHARES),
+        faults=(
+            *(with_more(share) for share in MORE_MEMORY_SHARES if on_devices > _FEWEST_PAGED_SHARE * held),
+            *(_faults_at(share, share * held, held, curves, page_bytes, means.units) for share in MEMORY_SHARES),
+        ),
     )
 
 
@@ -172,14 +188,16 @@ class _Means:
     units: int
 
 
-def _means(readings: pl.DataFrame, windows: list[int]) -> _Means:
-    """The means over users and windows, with resamples of users, since the windows of one user are alike."""
-    referenced = (readings["referenced_bytes"] + readings["file_referenced_bytes"]).to_numpy().astype(np.float64)
+def _means(readings: pl.DataFrame, windows: list[int], size: pl.Expr) -> _Means:
+    """The means of a size over users and windows, with resamples of users: the windows of one user are alike."""
+    sizes_of_rows = readings.select(size.cast(pl.Float64)).to_series().to_numpy()
     of_user = np.unique(readings["user"].to_numpy(), return_inverse=True)[1]
     of_window = np.searchsorted(windows, readings["window"].to_numpy())
     units = int(of_user.max()) + 1
     sums = np.zeros((units, len(windows), 3))
-    for column, values in enumerate((np.ones(len(readings)), readings["span_ns"].to_numpy() / _NS_PER_S, referenced)):
+    for column, values in enumerate(
+        (np.ones(len(readings)), readings["span_ns"].to_numpy() / _NS_PER_S, sizes_of_rows)
+    ):
         np.add.at(sums[:, :, column], (of_user, of_window), values)
     totals = np.einsum("ru,uwc->rwc", drawn(units), grouped(sums))
     with np.errstate(invalid="ignore"):
@@ -201,21 +219,24 @@ def _curve(times_s: Floats, sizes: Floats) -> _Curve:
     return _Curve(times_s, np.cumsum(slopes * steps_s), slopes)
 
 
-def _faults_at(share: float, held_bytes: float, curves: list[_Curve], page_bytes: int, units: int) -> FaultsAtMemory:
-    memory_bytes, best = share * held_bytes, curves[0]
+def _faults_at(
+    share: float, curve_bytes: float, held_bytes: float, curves: list[_Curve], page_bytes: int, units: int
+) -> FaultsAtMemory:
+    """The faults where the curve is so large. With more memory than is held, it is the curve of returned pages."""
+    best = curves[0]
     bound: Literal["", "at most", "at least"] = ""
-    if memory_bytes > best.bytes[-1]:
+    if curve_bytes > best.bytes[-1]:
         bound = "at most"
-    elif memory_bytes < best.bytes[0]:
+    elif share < 1 and curve_bytes < best.bytes[0]:
         bound = "at least"
-    rates = np.array([curve.slope_at(memory_bytes, bound) for curve in curves]) / page_bytes
+    rates = np.array([curve.slope_at(curve_bytes, bound) for curve in curves]) / page_bytes
     return FaultsAtMemory(
         share=share,
-        bytes=memory_bytes,
+        bytes=share * held_bytes,
         faults_per_s=float(rates[0]),
         interval=positive_interval(rates, units) if bound == "" else _bound_interval(rates, units),
         bound=bound,
-        unused_s=best.time_at(memory_bytes) if bound == "" else None,
+        unused_s=best.time_at(curve_bytes) if bound == "" and share < 1 else None,
     )
 
 

@@ -35,7 +35,8 @@ def _faults(summary: Summary, sets: WorkingSets) -> Table:
             spare=4,
         ),
     )
-    return Table("Page faults with less memory, foretold", columns, id=FAULTS_AT_MEMORY_TABLE, foot=_foot(sets))
+    sense = "more or less" if any(row.share > 1 for row in sets.faults) else "less"
+    return Table(f"Page faults with {sense} memory, foretold", columns, id=FAULTS_AT_MEMORY_TABLE, foot=_foot(sets))
 
 
 def _windows(sets: WorkingSets) -> Table:
@@ -55,7 +56,8 @@ def _foot(sets: WorkingSets) -> str:
     referred = ", ".join(f"{size(row.bytes)} in {seconds(row.window_s)}" for row in shown)
     used = f", and referred to {referred}" if referred else ""
     devices = (
-        f" {size(sets.device_bytes)} more were on paging devices, so that the figures are too low."
+        f" {size(sets.device_bytes)} more were on paging devices. While memory is short the kernel clears the marks, "
+        "too: with less memory there are more faults than this."
         if sets.device_bytes >= 0.01 * sets.resident_bytes
         else ""
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.measures.working_sets import MEMORY_SHARES, WINDOWS_S, WorkingSets, sets_in
+from loadgo.measures.working_sets import MEMORY_SHARES, MORE_MEMORY_SHARES, WINDOWS_S, WorkingSets, sets_in
 from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
 from loadgo.stats.resample import Floats
 
@@ -35,6 +35,7 @@ def readings(seed: int, users: int = USERS, longest_s: int = 128, times: int = 2
                     "file_resident_bytes": 0,
                     "file_referenced_bytes": 0,
                     "device_bytes": 0,
+                    "returned_bytes": 0,
                 }
             )
     return with_columns(pl.DataFrame(rows), COLUMNS_BY_TABLE["working_sets"])
@@ -65,7 +66,7 @@ def test_faults_with_less_memory_are_those_of_the_least_recently_used_page() -> 
 
 
 def test_the_intervals_hold_the_truth() -> None:
-    rows = [row for seed in range(20) for row in of(readings(seed)).faults if row.share in (0.75, 0.5, 0.35)]
+    rows = [row for seed in range(20) for row in of(readings(seed)).faults if row.share in (0.75, 0.5, 0.375)]
     held = [row.interval is not None and row.interval.holds(true_faults_per_s(row.share)) for row in rows]
     assert np.mean(held) >= 0.8
 
@@ -100,3 +101,29 @@ def test_memory_that_rises_and_falls_varies_less_among_many_users() -> None:
         assert sets is not None
         assert sets.variation == pytest.approx(0.5 / users**0.5)
     assert of(readings(6)).variation == 0
+
+
+def test_faults_with_more_memory_are_those_of_pages_that_come_back_later() -> None:
+    random, rates_per_s = np.random.default_rng(7), np.geomspace(0.5, 0.01, PAGES_OF_USER)
+    rows = readings(7)
+    windows_s = rows["span_ns"].to_numpy() / 1e9
+    counts = [int((random.random(PAGES_OF_USER) < 1 - np.exp(-rates_per_s * window_s)).sum()) for window_s in windows_s]
+    sizes = [
+        pl.Series(name, np.array(values) * PAGE_BYTES, dtype=pl.UInt64)
+        for name, values in (("returned_bytes", counts), ("device_bytes", [PAGES_OF_USER] * len(counts)))
+    ]
+    more = [row for row in of(rows.with_columns(*sizes)).faults if row.share > 1]
+    assert [row.share for row in more] == list(MORE_MEMORY_SHARES)
+    times_s = np.geomspace(1e-3, 1e3, 5_000)
+    left = np.exp(-np.outer(times_s, rates_per_s))
+    for row in more:
+        expected = np.interp(row.share - 1, 1 - left.mean(axis=1), (rates_per_s * left).sum(axis=1) * USERS)
+        if row.share == 2:
+            assert row.bound == "at most"
+            assert row.faults_per_s >= expected
+        else:
+            assert row.faults_per_s == pytest.approx(expected, rel=0.15), row
+
+
+def test_memory_that_was_ample_tells_nothing_of_more() -> None:
+    assert all(row.share < 1 for row in of(readings(8)).faults)

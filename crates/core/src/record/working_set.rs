@@ -26,4 +26,6 @@ pub struct WorkingSetRow {
     pub file_referenced_bytes: u64,
     /// Bytes on paging devices.
     pub device_bytes: u64,
+    /// Bytes that were on paging devices at the beginning of the window, and came back in it.
+    pub returned_bytes: u64,
 }

@@ -9,10 +9,10 @@
 //! [`MOST_FOLLOWED`] users are followed at once, whose processes are drawn at random.
 
 mod mappings;
+mod paged_out;
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek as _, SeekFrom};
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,8 @@ use loadgo_sys::clock::{monotonic_ns, thread_cpu_ns};
 use crate::refusal::Refusal;
 use crate::usage::memory::UserProcesses;
 use crate::usage::proc::Proc;
-use mappings::MappedMemory;
+use mappings::{MappedMemory, paged_mappings};
+use paged_out::PagedOut;
 
 /// Lengths of the windows. Those up to a longest one begin together.
 const WINDOWS_S: [u64; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
@@ -77,8 +78,16 @@ struct Watched {
     ended: usize,
     /// Number of windows that began together.
     count: usize,
-    /// The processes whose marks were cleared. A file has nothing to read any more when its process has ended or executes another program.
-    processes: Vec<(i32, File)>,
+    processes: Vec<Cleared>,
+}
+
+/// A process whose marks were cleared.
+#[derive(Debug)]
+struct Cleared {
+    pid: i32,
+    /// A file that has nothing to read any more when its process has ended or executes another program.
+    smaps: File,
+    paged_out: Option<PagedOut>,
 }
 
 /// Whether this process may clear and read the marks.
@@ -167,7 +176,7 @@ impl WorkingSets {
         match self.users.remove(&user)? {
             Followed::Waits(_) => {
                 let count = TOGETHER[self.random.index(TOGETHER.len())];
-                let processes = present.into_iter().filter_map(|pid| Some((pid, self.clear(pid)?))).collect();
+                let processes = present.into_iter().filter_map(|pid| self.clear(pid)).collect();
                 self.users.insert(user, Followed::Watched(Watched { cleared: now, ended: 0, count, processes }));
                 None
             }
@@ -189,9 +198,11 @@ impl WorkingSets {
 
     fn row(&mut self, user: UserId, now: Instant, watched: &mut Watched, present: &[i32]) -> WorkingSetRow {
         let mut sum = MappedMemory::default();
+        let returned_bytes: f64 =
+            watched.processes.iter_mut().filter_map(|process| process.paged_out.as_mut()).map(PagedOut::returned_bytes).sum();
         for pid in present {
-            let before = watched.processes.iter_mut().find(|(of, _)| of == pid).map(|(_, file)| file);
-            let known = before.and_then(|file| memory_of(file, &mut self.text));
+            let before = watched.processes.iter_mut().find(|process| process.pid == *pid);
+            let known = before.and_then(|process| memory_of(&mut process.smaps, &mut self.text));
             let memory = known.or_else(|| {
                 let file = self.proc.file(*pid as u32, "smaps").ok()?;
                 memory_of(&mut File::from(file), &mut self.text).map(MappedMemory::all_referenced)
@@ -208,14 +219,18 @@ impl WorkingSets {
             file_resident_bytes: sum.of_files.resident as u64,
             file_referenced_bytes: sum.of_files.referenced as u64,
             device_bytes: sum.on_devices as u64,
+            returned_bytes: returned_bytes as u64,
         }
     }
 
-    /// Clears the marks of a process, and opens the file that tells them; `None` for a process that has just ended.
-    fn clear(&self, pid: i32) -> Option<File> {
-        let smaps: OwnedFd = self.proc.file(pid as u32, "smaps").ok()?;
+    /// Clears the marks of a process, and looks which of its pages are on paging devices; `None` for a process that has just ended.
+    fn clear(&mut self, pid: i32) -> Option<Cleared> {
+        let mut smaps = File::from(self.proc.file(pid as u32, "smaps").ok()?);
         fs::write(Path::new("/proc").join(pid.to_string()).join("clear_refs"), ALL_PAGES).ok()?;
-        Some(File::from(smaps))
+        let on_devices = memory_of(&mut smaps, &mut self.text)?.on_devices;
+        let pagemap = (on_devices > 0.0).then(|| self.proc.file(pid as u32, "pagemap").ok()).flatten();
+        let paged_out = pagemap.map(|pagemap| PagedOut::begin(File::from(pagemap), &paged_mappings(&self.text)));
+        Some(Cleared { pid, smaps, paged_out })
     }
 }
 

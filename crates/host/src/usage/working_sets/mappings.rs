@@ -1,5 +1,7 @@
 //! The memory of one process, from the text of `/proc/PID/smaps` (fs/proc/task_mmu.c).
 
+use std::ops::Range;
+
 use crate::small_files::number;
 
 /// Memory in bytes, and how much of it was referred to since the marks were cleared.
@@ -56,6 +58,26 @@ impl MappedMemory {
         }
         Some(sum.and(mapping?.memory()))
     }
+}
+
+/// The ranges of addresses of the mappings in this text that have pages on a paging device.
+pub(crate) fn paged_mappings(smaps: &[u8]) -> Vec<Range<u64>> {
+    let (mut ranges, mut range) = (Vec::new(), None);
+    for line in smaps.split(|byte| *byte == b'\n') {
+        if !line.first().is_some_and(u8::is_ascii_uppercase) {
+            range = addresses(line);
+        } else if line.strip_prefix(b"Swap:").is_some_and(|count| number(count.trim_ascii_start()).unwrap_or(0) > 0) {
+            ranges.extend(range.take());
+        }
+    }
+    ranges
+}
+
+/// The range with which the first line of a mapping begins.
+fn addresses(line: &[u8]) -> Option<Range<u64>> {
+    let words = std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?;
+    let (start, end) = words.split_once('-')?;
+    Some(u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
 }
 
 /// The counts of one mapping, in kilobytes.
@@ -122,6 +144,11 @@ Anonymous:           400 kB\nSwap:                 64 kB\nSwapPss:              
         assert_eq!(memory.anonymous, kilobytes(400.0, 100.0));
         assert_eq!(memory.on_devices, 32.0 * 1024.0);
         assert_eq!(memory.all_referenced().anonymous, kilobytes(400.0, 400.0));
+    }
+
+    #[test]
+    fn mappings_with_pages_on_a_device_are_found() {
+        assert_eq!(paged_mappings(TEXT), [0x55d0_c8a0_0000..0x55d0_c8a2_0000, 0x7f00_0000_0000..0x7f00_0010_0000]);
     }
 
     #[test]
