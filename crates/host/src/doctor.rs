@@ -18,6 +18,7 @@ use crate::leftovers::Leftovers;
 use crate::limits::each::{EachLimit, UserLimits};
 use crate::refusal::Refusal;
 use crate::usage::sources::{DELAY_ACCOUNTING, open_taskstats};
+use crate::usage::working_sets;
 use loadgo_sys::perf::{EventScope, try_clock_event};
 use loadgo_sys::scheduling::{Policy, set_policy};
 use loadgo_sys::tcp;
@@ -30,7 +31,9 @@ pub use answer::{Answer, State};
 pub fn probe() -> Vec<Answer> {
     let mut answers = room::answers();
     let kernel = open_taskstats(1).map(drop);
-    answers.push(processor_time());
+    let time = processor_time();
+    let memory = referred_memory(&time);
+    answers.extend([time, memory]);
     answers.extend(faults_and_waits(&kernel));
     answers.extend([delays(&kernel), pressure(), fifo(), own_processor(), paging()]);
     answers.extend([limit("memory limits", "memory"), limit("processor limits", "cpu")]);
@@ -74,6 +77,19 @@ fn processor_time() -> Answer {
     match with_group() {
         Ok(how) => Answer::exact(ability, how),
         Err(why) => Answer::estimated(ability, "/proc, in clock ticks of 10 ms for processes that have ended", why),
+    }
+}
+
+/// Working sets need the kernel's marks, and a group for the users, as their processor time does.
+fn referred_memory(time: &Answer) -> Answer {
+    let ability = "memory that the users refer to (--working-sets)";
+    match working_sets::availability() {
+        Err(why) => Answer::absent(ability, why),
+        Ok(()) if time.state == State::Exact => Answer::exact(ability, "marks of pages, cleared and read in /proc/PID"),
+        Ok(()) => {
+            let (why_not, remedy) = (time.why_not.clone(), time.remedy.clone());
+            Answer { ability, state: State::Absent, how: String::new(), why_not, remedy }
+        }
     }
 }
 

@@ -40,6 +40,7 @@ _OWN_HOST_ABILITIES = (
     "a paging device for the run (a limit's swap=)",
     "memory limits",
     "processor limits",
+    "memory that the users refer to (--working-sets)",
     "rings of calls (io_uring)",
     "TLS by the kernel",
     "sending without a copy (MSG_ZEROCOPY)",
