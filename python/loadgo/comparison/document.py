@@ -21,6 +21,14 @@ from loadgo.comparison.drift_words import (
 from loadgo.comparison.headline import further_sentences, verdict_sentence
 from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import why_not_judged
+from loadgo.comparison.metered_tables import metered_json, metered_tables
+from loadgo.comparison.metered_words import (
+    metered_answer,
+    metered_notes,
+    metered_sentences,
+    metered_trust,
+    metered_warnings,
+)
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.printed_side import EXTRAPOLATION_WORD
 from loadgo.comparison.rows import Row
@@ -61,7 +69,7 @@ _NAMED_ROWS = 3
 _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
     "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer "
-    "change_by_unanswered=by_unanswered"
+    "estimate_doubt change_by_unanswered=by_unanswered"
 )
 JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
@@ -83,15 +91,16 @@ def comparison_document(comparison: Comparison) -> Document:
 
         return comparison_charts(comparison)
 
+    answers = _answers(comparison)
     tables = comparison_tables(comparison)
     first = bool(comparison.conditions) + bool(comparison.judged)
     pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
     of_runs = _warnings_of_runs(comparison)
     return Document(
         title=f"{comparison.b.name} compared with {comparison.a.name}",
-        answer=verdict_sentence(comparison),
-        further_answers=further_sentences(comparison),
-        trust=comparison_trust(comparison, is_warned=bool(of_runs)),
+        answer=answers[0],
+        further_answers=answers[1:],
+        trust=_trust(comparison, is_warned=bool(of_runs)),
         warnings=_warnings(comparison, of_runs),
         about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
         sections=(
@@ -99,6 +108,7 @@ def comparison_document(comparison: Comparison) -> Document:
             *full_pictures(pictures),
             Charts(charts),
             *further_tables(comparison, tables[first:]),
+            *(metered_tables(comparison.metered) if comparison.metered is not None else ()),
         ),
         notes=tuple(_notes(comparison)),
         short_notes=short_notes(_notes(comparison), _broken_checks(comparison)),
@@ -108,7 +118,7 @@ def comparison_document(comparison: Comparison) -> Document:
 def comparison_json(comparison: Comparison) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and null means not known."""
     members = {
-        "answer": " ".join((verdict_sentence(comparison), *further_sentences(comparison))),
+        "answer": " ".join(_answers(comparison)),
         "warnings": _warnings(comparison, _warnings_of_runs(comparison)),
         "margin": comparison.margin,
         "a": _side(comparison.a),
@@ -129,10 +139,28 @@ def comparison_json(comparison: Comparison) -> str:
         "roads": comparison.roads,
         "checks": [{"side": side, **members_of(check, JSON_KEYS)} for side, check in comparison.checks],
         "prediction": comparison.judged,
+        "metered": metered_json(comparison.metered),
         "findings": comparison.findings,
         "notes": comparison.notes,
     }
     return json_document(members, JSON_KEYS)
+
+
+def _answers(comparison: Comparison) -> tuple[str, ...]:
+    """The answer, then its further sentences. Of meterings without a command the answer is about the host alone."""
+    metered = comparison.metered
+    if metered is None:
+        return (verdict_sentence(comparison), *further_sentences(comparison))
+    of_host = (metered_answer(metered), *metered_sentences(comparison, metered))
+    if not comparison.rows.whole:
+        return of_host
+    return (verdict_sentence(comparison), *further_sentences(comparison), *of_host)
+
+
+def _trust(comparison: Comparison, *, is_warned: bool) -> str:
+    if comparison.metered is None or comparison.rows.whole:
+        return comparison_trust(comparison, is_warned=is_warned)
+    return metered_trust(comparison, comparison.metered, is_warned=is_warned)
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -183,13 +211,15 @@ def _warnings_of_runs(comparison: Comparison) -> list[str]:
     warnings = []
     for side in sides:
         warnings += warnings_of_runs(side.run_names, side.tables, side.stretches, without=("busy",), named=True)
-    return [*warnings, *_broken_checks(comparison), *neighbours(*sides)]
+    is_of_host = comparison.metered is not None and not comparison.rows.whole  # all of its work is what is compared
+    return [*warnings, *_broken_checks(comparison), *(() if is_of_host else neighbours(*sides))]
 
 
 def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]:
     """All warnings of the comparison: failed thresholds, those of its runs, missing knowledge, and extrapolations."""
     sides = (comparison.a, comparison.b)
     warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
+    warnings += metered_warnings(comparison.metered) if comparison.metered is not None else []
     warnings += [*of_runs, *_unequal_answers(comparison), *advice(comparison.rows, *sides)]
     for side in sides:
         for user in side.extrapolated:
@@ -243,12 +273,13 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     rows = comparison.rows
     notes = [(MIX_LABEL, _mix_in_words(comparison))] if rows.rows else []
     notes += _about_totals(comparison)
+    notes += metered_notes(comparison.metered) if comparison.metered is not None else []
     notes += [("Intervals", line) for line in _about_intervals(comparison)]
     if any(run.by_host for side in comparison.sides for run in side.tables):
         notes.append((HOSTS_LABEL, "are compared together. `loadgo report RUN --host NAME` has one host of a run."))
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
-    if sources:
+    if sources and rows.whole:
         notes.append(("CPU of page faults", f"is {'; '.join(sorted(sources))}."))
     elif rows.rows:
         notes.append(

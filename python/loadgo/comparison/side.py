@@ -233,6 +233,8 @@ def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, 
 
 def _title(tables: Tables) -> str:
     conditions = tables.conditions
+    if conditions.get("kind") == "meter":
+        return f"{conditions.get('name', '')}, metered without users, {system_title(conditions)}"
     users = conditions.get("load", {}).get("users")
     number = "? users" if users is None else people(int(users))
     return f"{conditions.get('name', '')}, {number}, {system_title(conditions)}"
