@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from loadgo.comparison.difference import Difference
+from loadgo.comparison.estimated_faults import with_estimated_faults
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.like_runs import like_runs_of
 from loadgo.comparison.metered_rates import ComparedRates, compared_rates, is_metering
@@ -201,6 +202,7 @@ def of_sides(
         if found.whole and (a.has_open_load or b.has_open_load):
             throughput = _throughput_of_arrivals(found.whole["throughput"], a, b)
             found = replace(found, whole={**found.whole, "throughput": throughput})
+        found = with_estimated_faults(found, a, b)
         return found if has_like_loads else without_merit(found)
 
     rows = compared(by)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.trust import unanswered_in_words
 from loadgo.notation.figures import as_code, counted, in_words, number
-from loadgo.notation.measures import EXTRAPOLATED_MARK
+from loadgo.notation.measures import EXTRAPOLATED_MARK, percent
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
 from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
@@ -280,7 +281,7 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
     if sources and rows.whole:
-        notes.append(("CPU of page faults", f"is {'; '.join(sorted(sources))}."))
+        notes.append(("CPU of page faults", f"is {'; '.join(sorted(sources))}.{_fault_doubt(comparison)}"))
     elif rows.rows:
         notes.append(
             ("CPU of page faults", "is not known on both sides: the processor time of page faults was not metered.")
@@ -305,6 +306,17 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Meters", "say where a change shows, and not what caused it: `loadgo speedup` finds the causes."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
+
+
+def _fault_doubt(comparison: Comparison) -> str:
+    """A sentence on the doubt of an estimated time of page faults; empty where all faults were clocked."""
+    errors = [(letter, side.fault_error_share) for letter, side in zip("AB", comparison.sides, strict=True)]
+    words = [
+        f"± {percent(error).removeprefix('+')} in {letter}" if math.isfinite(error) else f"not known in {letter}"
+        for letter, error in errors
+        if error
+    ]
+    return f" The doubt of the estimate is {in_words(words)}, and in the intervals." if words else ""
 
 
 def _about_totals(comparison: Comparison) -> list[tuple[str, str]]:
