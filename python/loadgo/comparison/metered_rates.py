@@ -220,7 +220,7 @@ def _difference(
     before, after = (float(weight @ [rate.value for rate in side]) for side, weight in zip(sides, weights, strict=True))
     doubt = math.hypot(*(_doubt(side, weight) for side, weight in zip(sides, weights, strict=True)))
     doubt = 0.0 if _is_by_meterings(sides) else doubt  # the scatter of estimates has their doubt
-    half = _half_width(sides, weights, doubt)
+    half = _half_width(sides, weights, doubt, is_by_clock=measure == "share")
     change = after - before
     interval = None if half is None else Interval(max(change - half, -before), change + half)
     return Difference(
@@ -234,7 +234,9 @@ def _difference(
     )
 
 
-def _half_width(sides: tuple[Sequence[MeteredRate], ...], weights: Sequence[Floats], doubt: float) -> float | None:
+def _half_width(
+    sides: tuple[Sequence[MeteredRate], ...], weights: Sequence[Floats], doubt: float, *, is_by_clock: bool
+) -> float | None:
     """Half of the 95 % interval of the change: from the meterings, or from their stretches and the doubts of estimates.
 
     None where a counted figure has no stretches, and where an estimate has no interval.
@@ -250,8 +252,8 @@ def _half_width(sides: tuple[Sequence[MeteredRate], ...], weights: Sequence[Floa
             if rate.by_stretch:
                 variance += part**2 * float(np.var(rate.by_stretch, ddof=1)) / len(rate.by_stretch)
                 degrees.append(len(rate.by_stretch) - 1)
-            elif not rate.is_estimate:
-                return None
+            elif not rate.is_estimate or rate.error is None or is_by_clock:
+                return None  # a clock's doubt is not that of how a share varies, as that of windows is
     by_scatter = student_reach(min(degrees)) * math.sqrt(variance) if degrees else 0.0
     without_stretches = [
         [rate if not rate.by_stretch else replace(rate, is_estimate=False) for rate in side] for side in sides

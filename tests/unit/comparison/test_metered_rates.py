@@ -145,6 +145,21 @@ def test_a_short_metering_has_no_intervals_and_says_so() -> None:
     assert document.trust.startswith("Trust: low: the meterings are too short for intervals")
 
 
+def test_a_clock_alone_gives_a_short_metering_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doubt of a clock is not that of how a share varies from second to second. A change within it is not told."""
+
+    def clocked(share: float) -> MeteredRates:
+        return MeteredRates(
+            "cheap", S, 237, None, {"time": (MeteredRate("user", share, is_estimate=True, error=0.03),)}
+        )
+
+    for after, verdict in ((0.24, "cannot tell"), (0.3, "higher")):
+        found = iter([clocked(0.2), clocked(after)])
+        monkeypatch.setattr("loadgo.comparison.metered_rates.metered_rates_of", lambda *_, found=found: next(found))
+        users = row(rates(metering(), metering()), "time", "user").difference
+        assert (users.verdict, users.interval) == (verdict, None)
+
+
 def test_a_run_without_any_meters_is_not_compared_by_second() -> None:
     assert compared_rates(side("a", metering()), side("b", empty_run(kind="meter")), 0.05) is None
 
