@@ -121,7 +121,7 @@ def points(share: float | None, interval: Interval | None) -> str:
 
 
 def _size(row: RateRow) -> float:
-    """What the short form orders rows by: the larger share, or the larger processor time of all events."""
+    """The size by which the short form orders rows: the larger share, or processor time of all events."""
     figure = max(row.difference.before or 0.0, row.difference.after or 0.0)
     return figure * max(1.0, row.each_ns[0] or 0.0, row.each_ns[1] or 0.0)
 

@@ -69,7 +69,10 @@ class Master:
     errors: ErrorOutput
 
     def status(self) -> int | None:
-        """Its exit status; None while it goes on. An ssh that shares the connection may notice its end before."""
+        """Returns its exit status; None while it goes on.
+
+        An ssh that shares the connection may notice the end a little before.
+        """
         try:
             return self.process.wait(_MASTER_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""What one metering measured by second and by share: the rates that two meterings are compared by.
+"""Rates of one metering, by second and by share: the figures by which two meterings are compared.
 
 Processors' time has shares of all time. System calls, faults and interrupts have events a second of the host. A rate
 that was counted has its value in each of some stretches of equal length too, so that its scatter is known. A rate that
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loadgo.records.tables import Tables
 
 RateKind = Literal["time", "primitives", "faults", "interrupts", "queue"]
-"""What is measured: shares of the processors' time, events a second, and figures of the run queue."""
+"""The kinds of rates: shares of the processors' time, events a second, and figures of the run queue."""
 EVENT_KINDS: tuple[RateKind, ...] = ("primitives", "faults", "interrupts")
 
 BUSY_NAME = "busy"
@@ -160,7 +160,7 @@ def _event_rates(
     rates: dict[RateKind, tuple[MeteredRate, ...]] = {}
     for kind, rows in totals.items():
         frames = events[kind].partition_by("name", as_dict=True) if is_counted and rows else {}
-        own = [
+        named_rates = [
             MeteredRate(
                 name=row.name,
                 value=row.count / seconds,
@@ -171,7 +171,7 @@ def _event_rates(
             )
             for row in rows
         ]
-        rates[kind] = tuple(sorted(own, key=lambda rate: -(rate.each_ns or 0.0) * rate.value))
+        rates[kind] = tuple(sorted(named_rates, key=lambda rate: -(rate.each_ns or 0.0) * rate.value))
     return rates
 
 

@@ -63,8 +63,8 @@ def refused_run_removed(folder: Path) -> Iterator[None]:
     Such a run was refused before a session began: by its meters, its limits, or a program beside the users. Folders
     above that the run has made go with it. What existed before stays.
     """
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
-    was_empty = bool(made) or _is_empty(folder)
+    new_folders = [place for place in (folder, *folder.parents) if not place.exists()]
+    was_empty = bool(new_folders) or _is_empty(folder)
     began = datetime.now(UTC)
     try:
         yield
@@ -73,7 +73,7 @@ def refused_run_removed(folder: Path) -> Iterator[None]:
             if was_empty and _is_refused_run(folder, began):
                 for file in folder.iterdir():
                     file.unlink()
-                for place in made:
+                for place in new_folders:
                     place.rmdir()
         raise
 

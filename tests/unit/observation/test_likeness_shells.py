@@ -53,7 +53,7 @@ def with_shells(script: Path, shells: list[Any] | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shells", "told"),
+    ("shells", "reason_start"),
     [
         ([["bash", 5], ["sh", 1]], "people typed to bash (5 of 6 sessions), and the run's users to sh: "),
         ([["sh", 6]], None),
@@ -63,7 +63,7 @@ def with_shells(script: Path, shells: list[Any] | None) -> None:
     ids=["another", "the same", "not known", "of an earlier loadgo"],
 )
 def test_another_shell_than_that_of_the_people_is_named(
-    tmp_path: Path, shells: list[Any] | None, told: str | None
+    tmp_path: Path, shells: list[Any] | None, reason_start: str | None
 ) -> None:
     made_observation(tmp_path, sessions=6)
     script = tmp_path / "monday.toml"
@@ -71,6 +71,6 @@ def test_another_shell_than_that_of_the_people_is_named(
     system = {"kind": "host", "name": "made", "processors": 2, "login": "sh"}
     likeness = loadgo.likeness(script, made_run(tmp_path / "run", script, system=system))
     reasons = [gap.reason for gap in likeness.not_compared if gap.figure == SHELL_GAP]
-    assert len(reasons) == int(bool(told))
-    assert all(reason.startswith(told or "") for reason in reasons)
-    assert (SHELL_GAP in likeness.report("text")) == bool(told)
+    assert len(reasons) == int(bool(reason_start))
+    assert all(reason.startswith(reason_start or "") for reason in reasons)
+    assert (SHELL_GAP in likeness.report("text")) == bool(reason_start)
