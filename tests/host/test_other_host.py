@@ -156,7 +156,7 @@ def test_an_agent_that_is_killed_is_told_and_its_records_until_then_are_kept(far
     running = metering(far)
     os.kill(the_agent(far), signal.SIGKILL)
     err = far.ended(running, 2).stderr
-    assert "loadgo's agent was lost before its answer" in err
+    assert "loadgo's agent was lost before its answer: a signal ended it, while the connection goes on" in err
     assert "the records until then are in kept" in err
     assert "the metering broke off" in broken_off(far)
 
@@ -189,7 +189,7 @@ def test_a_connection_that_is_cut_is_told(far: AgentHost) -> None:
     running = metering(far)
     for pid in sshd_sessions(far):
         os.kill(pid, signal.SIGKILL)
-    assert "the connection ended" in far.ended(running, 2).stderr
+    assert "the connection ended: its ssh ended with status 255" in far.ended(running, 2).stderr
     broken_off(far)
 
 

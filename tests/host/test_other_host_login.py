@@ -15,7 +15,7 @@ import pytest
 from loadgo.hosts import connection
 from loadgo.hosts.address import Address
 from loadgo.hosts.control_directory import PARENT_DIRECTORY, remove_dead_directories
-from loadgo.hosts.failures import AgentSilent, LoginUnfinished
+from loadgo.hosts.failures import SSH_FAILED_STATUS, AgentSilent, LoginUnfinished
 from support.agent_hosts import FAR, AgentHost, agent_host, eventually
 from support.outside import NEEDS_ROOT, PATIENCE_S
 
@@ -193,3 +193,41 @@ def watch_memory(pid: int, peak_kb: list[int]) -> None:
             return
         peak_kb[0] = int(lines[0].split()[1])
         time.sleep(0.05)
+
+
+def ended_without_a_word(far: AgentHost, deed: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The error for a command on the host that ends without a word, after a deed."""
+    monkeypatch.setenv("PATH", f"{far.folder / 'bin'}:{os.environ['PATH']}")
+    with connection.connect(Address("far"), "echo loadgo-far:x") as shared:
+        assert shared.master is not None
+        script = "kill -9 $$" if deed == "command" else "echo begun; sleep 900"
+        process = shared.start(script, (subprocess.DEVNULL, subprocess.PIPE))
+        assert process.stdout is not None
+        if deed != "command":
+            assert process.stdout.readline() == b"begun\n"
+        if deed == "here":
+            shared.master.process.kill()
+        elif deed == "there":
+            for pid in children(far.host.pid):
+                os.kill(pid, signal.SIGKILL)
+        assert process.wait(PATIENCE_S) == SSH_FAILED_STATUS
+        process.stdout.close()
+        assert shared.errors(script) == b"", "ssh says nothing of it"
+        return str(shared.failure(shared.errors(script)))
+
+
+@pytest.mark.parametrize(
+    ("deed", "told"),
+    [
+        (
+            "command",
+            "a command there ended without a status and without a word, while the connection goes on",
+        ),
+        ("here", "has ended: its ssh was ended by SIGKILL and printed nothing: see who ends processes of this account"),
+        ("there", "has ended: its ssh ended with status 255 (Connection to "),
+    ],
+)
+def test_what_ended_without_a_word_is_told(
+    deed: str, told: str, far: AgentHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert told in ended_without_a_word(far, deed, monkeypatch)

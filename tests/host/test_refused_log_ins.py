@@ -71,3 +71,15 @@ def test_no_more_log_ins_are_counted_against_sshd_than_there_are_users(bench: Be
     bench.typed("run", bench.script(QUICK), "--login", login, "--users", "4", "--out", "kept", status=2)
     notes = "\n".join(tomllib.loads((bench.folder / "kept/run.toml").read_text())["notes"])
     assert "16 are planned" not in notes
+
+
+@pytest.mark.parametrize(("command", "more"), [("run", ()), ("ab", ("--for", "1s", "--pairs", "4"))])
+def test_a_run_that_is_refused_before_anybody_logs_in_leaves_no_folder(
+    bench: Bench, command: str, more: tuple[str, ...]
+) -> None:
+    script = bench.script(QUICK + '\n[beside]\nPORT = "false"\n')
+    told = bench.typed(command, script, "--out", "new/kept", *more, status=2).stderr
+    assert "it ended before it said anything" in told
+    assert "remove it with" not in told
+    assert not (bench.folder / "new").exists()
+    assert left_behind(bench) == []

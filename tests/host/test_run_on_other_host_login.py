@@ -105,6 +105,15 @@ def test_users_share_the_connection_where_their_own_ssh_cannot_reach_the_host(fa
     assert "ControlPath=SOCKET" in far.run_toml()["system"]["login"]
 
 
+def test_users_share_the_connection_where_their_own_ssh_fails_without_a_word(far: AgentHost) -> None:
+    """ssh prints nothing with `LogLevel ERROR`, if the other side ends the connection while ssh says who it is."""
+    ssh_first(far, 'case "$*" in *ControlPath=none*) exit 255 ;; esac')
+    far.run(*OPTIONS)
+    described = far.run_toml()
+    assert "ControlPath=SOCKET" in described["system"]["login"]
+    assert any("ssh ended with its own status, 255, and without a word" in note for note in described["notes"])
+
+
 @pytest.mark.parametrize("name", ["ann's", "$(touch ran)", "a `touch ran` b!"])
 def test_a_run_may_have_any_name(name: str, far: AgentHost) -> None:
     far.run(*OPTIONS, out=name)

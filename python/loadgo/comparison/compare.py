@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from loadgo.comparison.difference import Difference
+from loadgo.comparison.estimated_faults import with_estimated_faults
 from loadgo.comparison.judgement import DEFAULT_WITHIN_SHARE, Judged, judged_of, share_of
 from loadgo.comparison.like_runs import like_runs_of
+from loadgo.comparison.metered_rates import ComparedRates, compared_rates, is_metering
 from loadgo.comparison.printed_side import findings_of, is_printed, printed_side
 from loadgo.comparison.rows import Matched, matched, without_intervals
 from loadgo.comparison.side import Side, side_of_runs
@@ -23,7 +25,7 @@ from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.measures.other_work import Level, judged_together
 from loadgo.measures.record_checks import RunCheck, checks_of, worst
-from loadgo.notation.figures import setting
+from loadgo.notation.figures import in_words, setting
 from loadgo.notation.margin import DEFAULT_MARGIN_SHARE, margin_share
 from loadgo.notation.quantities import percentage
 from loadgo.published.finding import contradictions_in_words
@@ -71,6 +73,8 @@ class Comparison(Result, presented_by="loadgo.comparison.presentation:presentati
     """The relative change that is too small to matter."""
     command_rows: Matched | None = None
     """The same sides by command, if `rows` are by line. None for printed sides, which have each line once."""
+    metered: ComparedRates | None = None
+    """The host by second, if a side is a metering without a load of users. None for other sides."""
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -198,12 +202,15 @@ def of_sides(
         if found.whole and (a.has_open_load or b.has_open_load):
             throughput = _throughput_of_arrivals(found.whole["throughput"], a, b)
             found = replace(found, whole={**found.whole, "throughput": throughput})
+        found = with_estimated_faults(found, a, b)
         return found if has_like_loads else without_merit(found)
 
     rows = compared(by)
     is_by_line = rows.by == "line" and bool(rows.rows) and "printed" not in (a.kind, b.kind)
     paired = rows.paired or (len(a.accounts) == len(b.accounts) and a.seeds == b.seeds)
+    metered = compared_rates(a, b, margin)
     ratio_chains, missing = chains(a.accounts, b.accounts, paired=paired)
+    missing = _without_interactions(a, b, metered) or missing
     prediction = judge or (a.kind == "machine" and b.kind == "host")
     judged = judged_of(rows.whole, a.doubts, within) if prediction else ()
     return Comparison(
@@ -227,7 +234,20 @@ def of_sides(
         notes=(*rows.left_out, *missing),
         margin=margin,
         command_rows=compared("command") if is_by_line else None,
+        metered=metered,
     )
+
+
+def _without_interactions(a: Side, b: Side, metered: ComparedRates | None) -> tuple[str, ...]:
+    """The reason why nothing is compared by interaction where a side has none. Empty where both have some."""
+    names = [side.name for side in (a, b) if not side.interaction_count]
+    if not names:
+        return ()
+    by_second = ": the host is compared by second" if metered is not None and metered.rows else ""
+    of_hosts = [side.name for side in (a, b) if is_metering(side) and any(run.by_host for run in side.tables)]
+    if of_hosts:
+        by_second = "; of meterings of several hosts, compare those of each host, in `other-hosts` of the folder"
+    return (f"{in_words(names)} {'has' if len(names) == 1 else 'have'} no interactions{by_second}",)
 
 
 def _throughput_of_arrivals(of_users: Difference, a: Side, b: Side) -> Difference:

@@ -23,11 +23,12 @@ Verdict = Literal["better", "worse", "no difference", "cannot tell", "lower", "h
 `better` and `worse` are for an interval that leaves out 0, `no difference` for one within the margin. Else, or where
 live runs may differ by as much without a change, it is `cannot tell`.
 """
-Obstacle = Literal["", "drift", "width", "unanswered"]
+Obstacle = Literal["", "drift", "width", "unanswered", "estimate"]
 """The reason for `cannot tell`.
 
 `drift`: runs of a host may differ by as much. `width`: the interval is too wide. `unanswered`: with lines that had no
-answer, which the mean leaves out, the verdict may be another.
+answer, which the mean leaves out, the verdict may be another. `estimate`: the figures are estimates, whose doubt alone
+is as large as the change.
 """
 Drift = Literal["none", "allowed", "not known"]
 """Whether an interval contains how much runs of a host differ by themselves: no need for it, yes, or no."""
@@ -57,6 +58,8 @@ class Difference:
     """The time that lines without an answer may add to the change of a mean. None for a quantile, and without any."""
     has_merit: bool = True
     """Whether a change is for the better or the worse. With different loads it is only higher or lower."""
+    estimate_doubt: float = 0.0
+    """Half of the 95 % interval of the change by the doubts of estimates alone. Infinite where they are not known."""
 
     @property
     def change(self) -> float | None:
@@ -126,6 +129,8 @@ class Difference:
         """The reason why it cannot be told whether B differs. Empty if it can, and where only figures are compared."""
         if self.may_turn:
             return "unanswered"
+        if self._is_within_estimates:
+            return "estimate"
         if self.interval is None:
             return ""
         is_small = self._is_within_margin(self.interval)
@@ -134,6 +139,13 @@ class Difference:
         if is_small or not self.interval.holds(0.0):
             return ""
         return "width" if self.may_be_chance else "drift"
+
+    @property
+    def _is_within_estimates(self) -> bool:
+        """Whether the change is no larger than what estimates leave open, and may be larger than the margin."""
+        if not self.estimate_doubt or self.change is None or abs(self.change) > self.estimate_doubt:
+            return False
+        return self.interval is None or not self._is_within_margin(self.interval)
 
     def _is_within_margin(self, interval: Interval) -> bool:
         if not self.before:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,14 @@ from loadgo.comparison.drift_words import (
 from loadgo.comparison.headline import further_sentences, verdict_sentence
 from loadgo.comparison.judgement import Judged
 from loadgo.comparison.judgement_words import why_not_judged
+from loadgo.comparison.metered_tables import metered_json, metered_tables
+from loadgo.comparison.metered_words import (
+    metered_answer,
+    metered_notes,
+    metered_sentences,
+    metered_trust,
+    metered_warnings,
+)
 from loadgo.comparison.pictures import comparison_pictures
 from loadgo.comparison.printed_side import EXTRAPOLATION_WORD
 from loadgo.comparison.rows import Row
@@ -46,7 +55,7 @@ from loadgo.measures.record_checks import CHECKS_WITH_WARNINGS, RunCheck
 from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.measures.trust import unanswered_in_words
 from loadgo.notation.figures import as_code, counted, in_words, number
-from loadgo.notation.measures import EXTRAPOLATED_MARK
+from loadgo.notation.measures import EXTRAPOLATED_MARK, percent
 from loadgo.records.conditions import DifferingCondition
 from loadgo.records.extrapolation import ExtrapolatedUser
 from loadgo.stats.resample import FEWEST_STRETCH_WAITS, FEWEST_UNITS
@@ -61,7 +70,7 @@ _NAMED_ROWS = 3
 _DIFFERENCE = (
     "measure before after interval before_interval after_interval extrapolated more_is_better change relative verdict "
     "drift interval_within_runs=within_runs run_deviation pairs_needed margin cannot_tell_by times_longer "
-    "change_by_unanswered=by_unanswered"
+    "estimate_doubt change_by_unanswered=by_unanswered"
 )
 JSON_KEYS: Keys = {
     **DECOMPOSITION_KEYS,
@@ -83,15 +92,16 @@ def comparison_document(comparison: Comparison) -> Document:
 
         return comparison_charts(comparison)
 
+    answers = _answers(comparison)
     tables = comparison_tables(comparison)
     first = bool(comparison.conditions) + bool(comparison.judged)
     pictures = (*comparison_pictures(comparison), *waterfall_pictures(chain_waterfalls(comparison.chains)))
     of_runs = _warnings_of_runs(comparison)
     return Document(
         title=f"{comparison.b.name} compared with {comparison.a.name}",
-        answer=verdict_sentence(comparison),
-        further_answers=further_sentences(comparison),
-        trust=comparison_trust(comparison, is_warned=bool(of_runs)),
+        answer=answers[0],
+        further_answers=answers[1:],
+        trust=_trust(comparison, is_warned=bool(of_runs)),
         warnings=_warnings(comparison, of_runs),
         about=tuple(f"{letter}: {_described(side)}" for letter, side in (("A", comparison.a), ("B", comparison.b))),
         sections=(
@@ -99,6 +109,7 @@ def comparison_document(comparison: Comparison) -> Document:
             *full_pictures(pictures),
             Charts(charts),
             *further_tables(comparison, tables[first:]),
+            *(metered_tables(comparison.metered) if comparison.metered is not None else ()),
         ),
         notes=tuple(_notes(comparison)),
         short_notes=short_notes(_notes(comparison), _broken_checks(comparison)),
@@ -108,7 +119,7 @@ def comparison_document(comparison: Comparison) -> Document:
 def comparison_json(comparison: Comparison) -> str:
     """One JSON object in full precision. Times are in nanoseconds, and null means not known."""
     members = {
-        "answer": " ".join((verdict_sentence(comparison), *further_sentences(comparison))),
+        "answer": " ".join(_answers(comparison)),
         "warnings": _warnings(comparison, _warnings_of_runs(comparison)),
         "margin": comparison.margin,
         "a": _side(comparison.a),
@@ -129,10 +140,28 @@ def comparison_json(comparison: Comparison) -> str:
         "roads": comparison.roads,
         "checks": [{"side": side, **members_of(check, JSON_KEYS)} for side, check in comparison.checks],
         "prediction": comparison.judged,
+        "metered": metered_json(comparison.metered),
         "findings": comparison.findings,
         "notes": comparison.notes,
     }
     return json_document(members, JSON_KEYS)
+
+
+def _answers(comparison: Comparison) -> tuple[str, ...]:
+    """The answer, then its further sentences. Of meterings without a command the answer is about the host alone."""
+    metered = comparison.metered
+    if metered is None:
+        return (verdict_sentence(comparison), *further_sentences(comparison))
+    of_host = (metered_answer(metered), *metered_sentences(comparison, metered))
+    if not comparison.rows.whole:
+        return of_host
+    return (verdict_sentence(comparison), *further_sentences(comparison), *of_host)
+
+
+def _trust(comparison: Comparison, *, is_warned: bool) -> str:
+    if comparison.metered is None or comparison.rows.whole:
+        return comparison_trust(comparison, is_warned=is_warned)
+    return metered_trust(comparison, comparison.metered, is_warned=is_warned)
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -183,13 +212,15 @@ def _warnings_of_runs(comparison: Comparison) -> list[str]:
     warnings = []
     for side in sides:
         warnings += warnings_of_runs(side.run_names, side.tables, side.stretches, without=("busy",), named=True)
-    return [*warnings, *_broken_checks(comparison), *neighbours(*sides)]
+    is_of_host = comparison.metered is not None and not comparison.rows.whole  # all of its work is what is compared
+    return [*warnings, *_broken_checks(comparison), *(() if is_of_host else neighbours(*sides))]
 
 
 def _warnings(comparison: Comparison, of_runs: Sequence[str]) -> tuple[str, ...]:
     """All warnings of the comparison: failed thresholds, those of its runs, missing knowledge, and extrapolations."""
     sides = (comparison.a, comparison.b)
     warnings = [f"Failed: {finding.text}." for finding in comparison.findings if finding.failed is not False]
+    warnings += metered_warnings(comparison.metered) if comparison.metered is not None else []
     warnings += [*of_runs, *_unequal_answers(comparison), *advice(comparison.rows, *sides)]
     for side in sides:
         for user in side.extrapolated:
@@ -243,13 +274,14 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
     rows = comparison.rows
     notes = [(MIX_LABEL, _mix_in_words(comparison))] if rows.rows else []
     notes += _about_totals(comparison)
+    notes += metered_notes(comparison.metered) if comparison.metered is not None else []
     notes += [("Intervals", line) for line in _about_intervals(comparison)]
     if any(run.by_host for side in comparison.sides for run in side.tables):
         notes.append((HOSTS_LABEL, "are compared together. `loadgo report RUN --host NAME` has one host of a run."))
     notes += [("Seeds", line) for line in seeds(comparison.a, comparison.b, rows)]
     sources = {side.fault_source for side in (comparison.a, comparison.b)} - {""}
-    if sources:
-        notes.append(("CPU of page faults", f"is {'; '.join(sorted(sources))}."))
+    if sources and rows.whole:
+        notes.append(("CPU of page faults", f"is {'; '.join(sorted(sources))}.{_fault_doubt(comparison)}"))
     elif rows.rows:
         notes.append(
             ("CPU of page faults", "is not known on both sides: the processor time of page faults was not metered.")
@@ -274,6 +306,17 @@ def _notes(comparison: Comparison) -> list[tuple[str, str]]:
         notes.append(("Meters", "say where a change shows, and not what caused it: `loadgo speedup` finds the causes."))
     notes += [("Cross-check", line) for line in road_notes(comparison.roads)]
     return notes
+
+
+def _fault_doubt(comparison: Comparison) -> str:
+    """A sentence on the doubt of an estimated time of page faults; empty where all faults were clocked."""
+    errors = [(letter, side.fault_error_share) for letter, side in zip("AB", comparison.sides, strict=True)]
+    words = [
+        f"± {percent(error).removeprefix('+')} in {letter}" if math.isfinite(error) else f"not known in {letter}"
+        for letter, error in errors
+        if error
+    ]
+    return f" The doubt of the estimate is {in_words(words)}, and in the intervals." if words else ""
 
 
 def _about_totals(comparison: Comparison) -> list[tuple[str, str]]:

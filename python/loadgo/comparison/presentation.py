@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from loadgo.comparison.compare import Comparison
 from loadgo.comparison.document import comparison_document, comparison_json
+from loadgo.comparison.metered_tables import METERED_TITLES
 from loadgo.documents.frames import frame_of
 from loadgo.documents.presentation import Presentation
 
@@ -39,18 +40,23 @@ def presentation(comparison: Comparison, *, full: bool = False) -> Presentation:
                 "side check=check.name verdict=check.verdict text=check.text",
             ),
         },
-        main_tables=("A as a prediction", "Response time", "Processor time", "In all"),
+        main_tables=("A as a prediction", "Response time", "Processor time", "In all", *METERED_TITLES),
         main_charts=("changes-response",),
         text=text,
     )
 
 
 def _rows(comparison: Comparison) -> pl.DataFrame:
-    """Each measure of each row; the rows of kind `whole` have all measures of the whole script or mean interaction."""
+    """Each measure of each row; the rows of kind `whole` have all measures of the whole script or mean interaction.
+
+    The rows of meterings have the kind of what was metered, such as `time` or `primitives`.
+    """
     figures = [
         {"row": row.label, "kind": row.kind, "figure": figure}
         for row in comparison.rows.rows
         for figure in row.measures.values()
     ]
+    metered = comparison.metered.rows if comparison.metered is not None else ()
+    figures += [{"row": row.name, "kind": row.kind, "figure": row.difference} for row in metered]
     figures += [{"row": "all", "kind": "whole", "figure": figure} for figure in comparison.rows.whole.values()]
     return frame_of(figures, f"row kind {_DIFFERENCE_COLUMNS}")

@@ -26,7 +26,7 @@ _REST = "the same command with `--full` prints all tables, pictures and notes; w
 
 def first_tables(tables: Sequence[Table]) -> list[Table]:
     """The tables of the judgement and of the conditions. Of many conditions the short form has the first."""
-    return [shown for table in tables for shown in _cut(table, range(MOST_CONDITIONS), MOST_CONDITIONS)]
+    return [shown for table in tables for shown in cut_rows(table, range(MOST_CONDITIONS), MOST_CONDITIONS)]
 
 
 def further_tables(comparison: Comparison, tables: Sequence[Table]) -> list[Table]:
@@ -38,13 +38,13 @@ def further_tables(comparison: Comparison, tables: Sequence[Table]) -> list[Tabl
     rows = comparison.rows.rows
     is_of_rows = len(tables[0].rows()) == len(rows)
     kept = _most_changed(rows) if is_of_rows else range(MOST_ROWS)
-    return [*_cut(tables[0], kept, MOST_ROWS), *(table.placed("full") for table in tables[1:])]
+    return [*cut_rows(tables[0], kept, MOST_ROWS), *(table.placed("full") for table in tables[1:])]
 
 
 def _tables_of_totals(comparison: Comparison, tables: Sequence[Table]) -> list[Table]:
     """The tables where a side has totals alone. The short form has the first two, of the first what both sides have."""
     known = sum(difference.change is not None for difference in comparison.rows.whole.values())
-    first = _cut(tables[0], range(known), known) if known else [tables[0]]
+    first = cut_rows(tables[0], range(known), known) if known else [tables[0]]
     return [*first, *tables[1:2], *(table.placed("full") for table in tables[2:])]
 
 
@@ -59,7 +59,7 @@ def short_notes(notes: Sequence[tuple[str, str]], broken_checks: Sequence[str]) 
     return (*(note for note in notes if note[0] in kept), ("More", _REST))
 
 
-def _cut(table: Table, kept: Sequence[int], most: int) -> list[Table]:
+def cut_rows(table: Table, kept: Sequence[int], most: int) -> list[Table]:
     """The table, or, if it has more than `most` rows, the whole one and one with the rows `kept`."""
     count = len(table.rows()) - table.total_rows
     if count <= most:

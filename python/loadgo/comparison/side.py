@@ -6,6 +6,7 @@ processors' time for each run. Unknown figures are null in the rows and absent f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from loadgo.measures.meters import Meters, meters_of
 from loadgo.measures.other_work import Level, OtherWork, most_other_work, other_work_of
 from loadgo.measures.tariff import tariff_on
 from loadgo.measures.total_time import total_time_of
-from loadgo.notation.figures import people
+from loadgo.notation.figures import counted, people
 from loadgo.records.conditions import has_open_load, has_passes, system_title
 from loadgo.records.extrapolation import ExtrapolatedUser, with_missing
 from loadgo.records.interactions import CPU_NS, CYCLE_NS, IS_MEASURED, IS_UNANSWERED, IS_UNSEEN, with_classes
@@ -102,6 +103,11 @@ class Side:
     """Number of lines that had no answer."""
     fault_source: str = ""
     """A phrase that says where the time of page faults comes from. Empty if the time is not known."""
+    fault_error_share: float = 0.0
+    """Half of the 95 % interval of the time of a page fault over that time, where windows estimate it: else 0.
+
+    Infinite with too few windows. Of several runs it is that of the least certain one.
+    """
     document: Document | None = None
     """The document of a printed side."""
     notes: tuple[str, ...] = ()
@@ -204,6 +210,7 @@ class RunPart:
     extrapolated: tuple[ExtrapolatedUser, ...]
     unanswered: int
     fault_source: str
+    fault_error_share: float
     currency: str
 
 
@@ -227,12 +234,15 @@ def side_of_runs(name: str, runs: tuple[Tables, ...], phases: str, tariff: str, 
         extrapolated=tuple(user for part in parts for user in part.extrapolated),
         unanswered=sum(part.unanswered for part in parts),
         fault_source=parts[0].fault_source if all(part.fault_source for part in parts) else "",
+        fault_error_share=max(part.fault_error_share for part in parts),
         currency=parts[0].currency,
     )
 
 
 def _title(tables: Tables) -> str:
     conditions = tables.conditions
+    if conditions.get("kind") == "meter":
+        return f"{conditions.get('name', '')}, metered without users, {system_title(conditions)}"
     users = conditions.get("load", {}).get("users")
     number = "? users" if users is None else people(int(users))
     return f"{conditions.get('name', '')}, {number}, {system_title(conditions)}"
@@ -245,7 +255,7 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
     if stretch.name != "all":
         typed = typed.filter(pl.col("phase").cast(pl.String) == stretch.name)
     meters = meters_of(tables, stretch)
-    fault_ns, source = _fault_time(meters)
+    fault_ns, source, error_share = _fault_time(meters)
     run_tariff = tariff_on(tariff, tables.conditions.get("system", {}))
     present_ns = typed.filter(IS_MEASURED).select(_cycle().sum()).item()
     rates = rates_of(run_tariff, shared_holdings(tables, stretch, float(present_ns or 0)))
@@ -257,19 +267,31 @@ def _part(number: int, tables: Tables, phases: str, tariff: str) -> RunPart:
         extrapolated=extrapolated,
         unanswered=int(typed.select((IS_UNANSWERED & ~IS_UNSEEN).sum()).item()),
         fault_source=source,
+        fault_error_share=error_share,
         currency=run_tariff.currency,
     )
 
 
-def _fault_time(meters: Meters) -> tuple[float | None, str]:
-    """The mean processor time of a page fault, and a phrase about its source. None unless all faults were timed."""
+def _fault_time(meters: Meters) -> tuple[float | None, str, float]:
+    """The mean processor time of a page fault, a phrase about its source, and its error. None unless all were timed.
+
+    The error is half of the 95 % interval as a part of the time: 0 where all faults were clocked, infinite if unknown.
+    """
     kinds = [row for row in meters.faults if row.name in ("major", "minor", "swap-in", "write-protect")]
     timed = [row for row in kinds if row.cpu_ns is not None]
     count = sum(row.count for row in timed)
     if not timed or len(timed) != len(kinds) or not count:
-        return None, ""
-    mean_ns = sum(row.cpu_ns or 0 for row in timed) / count
-    return mean_ns, "the number of page faults times the mean processor time of one by the meters"
+        return None, "", 0.0
+    cpu_ns = sum(row.cpu_ns or 0 for row in timed)
+    source = "the number of page faults times the mean processor time of one by the meters"
+    if meters.windows is None:
+        return cpu_ns / count, source, 0.0
+    source += f", estimated from {counted(meters.windows.number, 'random window')}"
+    errors = [(row.count_error, row.cpu_error_ns) for row in timed]
+    if not cpu_ns or any(None in pair for pair in errors):
+        return cpu_ns / count, source, math.inf
+    of_count, of_time = (math.fsum(pair[part] or 0 for pair in errors) for part in range(2))
+    return cpu_ns / count, source, math.hypot(of_count / count, of_time / cpu_ns)
 
 
 def _rows(

@@ -22,6 +22,10 @@ from loadgo.notation.terms import CATEGORY_TERMS, category_name, category_term
 _MOST_CONDITION_CHARS = 30
 """Most characters of a condition's value in a table."""
 _MARK_FOOT = f"{EXTRAPOLATED_MARK}: with interactions that are extrapolated for a user who died."
+_ESTIMATE_MARK = "≈"
+_ESTIMATE_FOOT = (
+    f"{_ESTIMATE_MARK}: estimated from random windows; the doubt of that is in the interval and the verdict."
+)
 _WHOLE_MEASURES = (
     *("response", "p50 response", "p90 response", "cpu", "programs", "work", "page", "faults", "major faults"),
     *("ready wait", "paging wait", "I/O wait", "output", "cost", "throughput"),
@@ -110,10 +114,12 @@ def _processor(comparison: Comparison) -> Table | None:
     is_split = _known(rows, "page")
     split_columns = [
         [
-            Column(f"{side} non-page", _cells(rows, "work", figure_of), spare=3),
-            Column(f"{side} page", _cells(rows, "page", figure_of), spare=3),
+            Column(f"{letter} non-page", _cells(rows, "work", figure_of), spare=3),
+            Column(
+                f"{letter} page{', estimated' * bool(side.fault_error_share)}", _cells(rows, "page", figure_of), spare=3
+            ),
         ]
-        for side, figure_of in (("A", _before), ("B", _after))
+        for letter, side, figure_of in (("A", comparison.a, _before), ("B", comparison.b, _after))
     ]
     columns = (
         Column(_heading(comparison), _labels(rows)),
@@ -222,13 +228,15 @@ def _whole(comparison: Comparison) -> Table | None:
         *_intervals(shown, notation),
         Column("B is", tuple(row.verdict for row in shown), kept=True),
     )
-    return Table(f"In all: {_subject(comparison)}", columns)
+    foot = _ESTIMATE_FOOT if any(row.estimate_doubt for row in shown) else ""
+    return Table(f"In all: {_subject(comparison)}", columns, foot=foot)
 
 
 def _whole_name(row: Difference) -> str:
     """The measure's name. Of small costs it says for how many interactions they are."""
     scale = money_scale([row.before, row.after]) if row.measure == "cost" else 1
     name = name_of(row.measure) if scale == 1 else f"{name_of(row.measure)} of {scale:,}"
+    name = f"{name} {_ESTIMATE_MARK}" if row.estimate_doubt else name
     return f"{name} {EXTRAPOLATED_MARK}" if row.extrapolated else name
 
 

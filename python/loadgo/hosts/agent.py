@@ -29,7 +29,6 @@ from loadgo.hosts.failures import (
     WrongFrames,
     shown,
     shown_clause,
-    ssh_failure,
 )
 
 BEAT_EVERY_S = 1.0
@@ -237,7 +236,7 @@ class Agent:
         errors, text_before = self._connection.errors(self._script), self._frames.text_before_greeting()
         messages = shown_clause(errors) or shown_clause(text_before)
         if self._far is None and status == SSH_FAILED_STATUS:
-            return ssh_failure(self.address, messages)
+            return self._connection.failure(messages)
         if self._far is None and self._sudo and "sudo" in messages:
             return SudoRefused(
                 f"{self.address}: {messages}: log in as root, or see docs/hosts-agent.md for a safe rule in sudoers, "
@@ -250,7 +249,7 @@ class Agent:
             )
             return NoAgent(f"{self.address}: loadgo's agent could not be started: {reason}")
         cut = "" if self._frames.is_between_frames() else ", in the middle of a frame"
-        how = "the connection ended" if status == SSH_FAILED_STATUS else f"it ended with status {status}"
+        how = self._connection.end_in_words() if status == SSH_FAILED_STATUS else f"it ended with status {status}"
         return AgentLost(
             f"{self.address}: loadgo's agent was lost before its answer: {how}{cut}"
             f"{f' ({messages})' if messages else ''}. "

@@ -28,6 +28,9 @@ from loadgo.hosts.failures import (
     LoginUnfinished,
     NoAgent,
     SshMissing,
+    command_ended,
+    connection_ended,
+    master_end,
     shown_clause,
     ssh_failure,
 )
@@ -47,6 +50,8 @@ STOP_LOOK_EVERY_S = 0.1
 MOST_TEXT_BYTES = 1 << 16
 """Largest number of bytes that a log-in shell may print before the answer."""
 END_TIMEOUT_S = 5.0
+_MASTER_END_TIMEOUT_S = 1.0
+"""Time in which the master is seen to have ended, once an ssh that shared its connection has."""
 _MARK = b"loadgo-far:"
 _MASTER_ROLE = "ControlMaster=yes"
 _DEAF_TO_TERMINAL = ("sh", "-c", 'trap "" INT HUP; exec "$@"', "ssh")
@@ -54,6 +59,24 @@ _DEAF_TO_TERMINAL = ("sh", "-c", 'trap "" INT HUP; exec "$@"', "ssh")
 
 Streams = tuple[int | IO[bytes], int]
 """The standard input and output of an ssh, as `subprocess.Popen` takes them."""
+
+
+@dataclass(frozen=True)
+class Master:
+    """The ssh that has logged in, and whose connection all others share."""
+
+    process: subprocess.Popen[bytes]
+    errors: ErrorOutput
+
+    def status(self) -> int | None:
+        """Returns its exit status; None while it goes on.
+
+        An ssh that shares the connection may notice the end a little before.
+        """
+        try:
+            return self.process.wait(_MASTER_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return None
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,8 @@ class Connection:
 
     stop: threading.Event
     """Set by a stop signal: then no wait goes on."""
+    master: Master | None = None
+    """The ssh that holds the connection. None on this host, which takes none."""
     _errors: dict[str, ErrorOutput] = field(default_factory=dict)
 
     def start(self, script: str, streams: Streams) -> subprocess.Popen[bytes]:
@@ -83,6 +108,25 @@ class Connection:
     def errors(self, script: str) -> bytes:
         """The last part of what the script and its ssh have printed as errors."""
         return self._errors[script].last_part() if script in self._errors else b""
+
+    def failure(self, messages: bytes | str) -> NoAgent:
+        """The error for an ssh that shared this connection, printed `messages` and ended with ssh's own status.
+
+        Such an ssh says nothing if the connection has ended, or if a signal ended its command there.
+        """
+        if shown_clause(messages) or self.master is None:
+            return ssh_failure(self.address, messages)
+        status = self.master.status()
+        if status is None:
+            return command_ended(self.address)
+        return connection_ended(self.address, status, self.master.errors.last_part())
+
+    def end_in_words(self) -> str:
+        """A clause on why an ssh that shared this connection ended with ssh's own status, and not its command's."""
+        status = None if self.master is None else self.master.status()
+        if self.master is None or status is None:
+            return "a signal ended it, while the connection goes on"
+        return f"the connection ended: {master_end(status, self.master.errors.last_part())}"
 
     def run(self, script: str, timeout_s: float | None = None) -> int:
         """Runs a script there without input. Returns its exit status."""
@@ -123,14 +167,12 @@ def connect(address: Address, question: str, stop: threading.Event | None = None
     with control_directory() as directory:
         master, answer = _log_in(address, directory, question, stop)
         try:
-            yield Connection(address, directory, answer, stop)
+            yield Connection(address, directory, answer, stop, master)
         finally:
-            end_process(master)
+            end_process(master.process)
 
 
-def _log_in(
-    address: Address, directory: Path, question: str, stop: threading.Event
-) -> tuple[subprocess.Popen[bytes], list[str]]:
+def _log_in(address: Address, directory: Path, question: str, stop: threading.Event) -> tuple[Master, list[str]]:
     """The master that has logged in, and the words of its answer. A log-in that is dropped is tried again."""
     for pause_s in DROPPED_LOGIN_PAUSES_S:
         with suppress(ConnectionDropped):
@@ -140,13 +182,11 @@ def _log_in(
     return _log_in_once(address, directory, question, stop)
 
 
-def _log_in_once(
-    address: Address, directory: Path, question: str, stop: threading.Event
-) -> tuple[subprocess.Popen[bytes], list[str]]:
+def _log_in_once(address: Address, directory: Path, question: str, stop: threading.Event) -> tuple[Master, list[str]]:
     script = f"{question}; exec cat >/dev/null"
     master, errors = _start(address, directory, script, _MASTER_ROLE, (subprocess.PIPE, subprocess.PIPE))
     try:
-        return master, _read_answer(address, master, errors, stop)
+        return Master(master, errors), _read_answer(address, master, errors, stop)
     except BaseException:
         master.terminate()  # its end of input does not reach an ssh that still logs in
         end_process(master)

@@ -22,7 +22,6 @@ from loadgo.hosts.failures import (
     delivery_failure,
     delivery_stalled,
     shown,
-    ssh_failure,
 )
 
 PROGRAM_NAME = "loadgo-agent"
@@ -146,6 +145,6 @@ def deliver(connection: Connection, program: AgentProgram) -> None:
         finally:
             end_process(process)
     if status == SSH_FAILED_STATUS:
-        raise ssh_failure(connection.address, connection.errors(script))
+        raise connection.failure(connection.errors(script))
     if status != 0:
         raise delivery_failure(connection.address, status, connection.errors(script))

@@ -163,14 +163,33 @@ def host_wide_rows(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.all_horizontal(pl.col("^(user|command|device)$").is_null()))
 
 
+def counted_events(tables: Tables, stretch: Stretch) -> dict[str, pl.DataFrame]:
+    """The events of the whole host in each span, by name. Columns: at_ns, span_ns, name, count."""
+    faults, calls = _timed_faults(tables, stretch), _timed_calls(tables, stretch)
+    frames = {
+        "primitives": host_wide_rows(calls),
+        "faults": host_wide_rows(faults),
+        "interrupts": _device_rows(faults).with_columns(name=_DEVICE_NAME),
+    }
+    columns = ("at_ns", "span_ns", "name", "count")
+    return {kind: rows.filter(pl.col("bucket_ns").is_null()).select(columns) for kind, rows in frames.items()}
+
+
+_DEVICE_NAME = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
+
+
+def _device_rows(faults: pl.DataFrame) -> pl.DataFrame:
+    return faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
+
+
 def _interrupt_totals(faults: pl.DataFrame, sampled: SampledEvents | None) -> tuple[EventTotals, ...]:
     """Interrupts, then soft interrupts, by device: the largest processor time first, untimed ones last."""
-    device_rows = faults.filter(pl.col("device").is_not_null() & pl.col("user").is_null() & pl.col("command").is_null())
+    device_rows = _device_rows(faults)
     if device_rows.is_empty():
         return ()
-    device = pl.col("device") + pl.col("name").str.extract("( unclocked)$").fill_null("")
     kinds = [
-        _totals(device_rows.filter(pl.col("name") == kind).with_columns(name=device), sampled) for kind in _INTERRUPTS
+        _totals(device_rows.filter(pl.col("name") == kind).with_columns(name=_DEVICE_NAME), sampled)
+        for kind in _INTERRUPTS
     ]
     return tuple(row for totals in kinds for row in sorted(totals, key=lambda row: -(row.cpu_ns or 0)))
 
@@ -186,7 +205,7 @@ def _timed_faults(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     return _rows_within(tables.faults, tables, stretch).select(
         pl.col("kind").cast(pl.String).alias("name"),
         pl.col("device").cast(pl.String),
-        *("at_ns", "user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
+        *("at_ns", "span_ns", "user", "command", "bucket_ns", "count", "cpu_ns", "wait_ns"),
         errors=pl.lit(None, pl.UInt64),
         faults=pl.lit(None, pl.UInt64),
         time_ns=pl.col("cpu_ns") + pl.col("wait_ns"),
@@ -202,7 +221,7 @@ def _timed_calls(tables: Tables, stretch: Stretch) -> pl.DataFrame:
     machine = tables.conditions.get("system", {}).get("kind", "host") == "machine"
     calls = rows.select(
         pl.col("name").cast(pl.String),
-        *("at_ns", "user", "command", "bucket_ns", "count", "errors", "faults", "time_ns", "wait_ns"),
+        *("at_ns", "span_ns", "user", "command", "bucket_ns", "count", "errors", "faults", "time_ns", "wait_ns"),
         device=pl.lit(None, pl.String),
         cpu_ns=pl.col("time_ns") if machine else pl.col("time_ns") - pl.col("wait_ns"),
     )

@@ -1,9 +1,9 @@
 """The figures of an observation, kept beside its script, so that a run of the script can be compared with them.
 
 The file is a Parquet table with a row for each command that was typed. Its only texts are names of commands as the
-script lists them, and of classes. It has no names of people, nothing else that was typed, no date and no hour. A
-session begins at a whole minute since the first one began. What holds for the whole observation is JSON within the
-file's own description.
+script lists them, of classes, and of shells. It has no names of people, nothing else that was typed, no date and no
+hour. A session begins at a whole minute since the first one began. What holds for the whole observation is JSON within
+the file's own description.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -97,6 +98,8 @@ class FiguresDescription:
     script_crc32: int
     """The script as it was made, which shows whether a run typed this one."""
     classes: tuple[ClassFigures, ...]
+    shells: tuple[tuple[str, int], ...] = ()
+    """The shells that people typed to, each with its number of sessions, of those whose shell is known."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,9 @@ def kept_figures(classes: Sequence[SessionClass], observation: Observation, mate
                 tuple(row.command for row in observation.commands if row.group == group.name),
             )
             for group in observation.groups
+        ),
+        shells=tuple(
+            Counter(session.shell for each in classes for session in each.sessions if session.shell).most_common()
         ),
     )
     return KeptFigures(_rows(classes), description)
@@ -240,6 +246,8 @@ def _description_of(members: Mapping[str, Any]) -> FiguresDescription:
         script_bytes=_whole(members["script_bytes"]),
         script_crc32=_whole(members["script_crc32"]),
         classes=classes,
+        # Files of an earlier loadgo do not have the shells.
+        shells=tuple((str(name), _whole(sessions)) for name, sessions in members.get("shells", ())),
     )
 
 

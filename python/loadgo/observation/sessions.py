@@ -46,3 +46,5 @@ class ObservedSession:
     commands: tuple[CommandUse, ...]
     is_batch: bool = False
     """Whether its commands are jobs without a terminal."""
+    shell: str = ""
+    """The name of the shell that the lines were typed to. Empty if it is not known."""

@@ -38,14 +38,15 @@ def find_sessions(
     for place in uses:
         by_session[session_of[place]].append(place)
     sessions = []
-    for places in by_session.values():
+    for shell, places in by_session.items():
         places.sort(key=lambda place: tree.began_s[place])
         person = tree.uid[places[0]]
         if (wanted and person not in wanted) or person in unwanted:
             continue
         ended_s = max(tree.ended_s[place] for place in places)
         commands = tuple(uses[place] for place in places)
-        sessions.append(ObservedSession(person, tree.began_s[places[0]], ended_s, commands))
+        name = tree.names[shell] if shell > NO_PARENT_INDEX else ""
+        sessions.append(ObservedSession(person, tree.began_s[places[0]], ended_s, commands, shell=name))
     return SessionsFound(tuple(sorted(sessions, key=lambda session: session.began_s)), orphans, idle_forks)
 
 

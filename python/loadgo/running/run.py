@@ -18,7 +18,7 @@ from loadgo.measures.tariff import tariff_on
 from loadgo.notation import quantities
 from loadgo.running import bundled
 from loadgo.running.day_arrivals import DayRates, arrival_options, day_rates, user_count
-from loadgo.running.folders import as_utf8, failed_runs_named, new_folder
+from loadgo.running.folders import as_utf8, failed_runs_named, new_folder, refused_run_removed
 from loadgo.running.host import DEFAULT_DRIVER, Driver
 from loadgo.running.load import (
     Limits,
@@ -209,7 +209,7 @@ def run(
 
         check_conditions(checked.fail_if, list(dict.fromkeys(name for _, name in ready.script["lines"])))
     tariff_on(tariff, ready.system)
-    with interrupts_name(checked.folder), failed_runs_named(out):
+    with interrupts_name(checked.folder), failed_runs_named(out), refused_run_removed(checked.folder):
         result = _run_until_stopped(checked, progress)
         if ready.machine is not None:
             result["notes"] = [*result["notes"], *_write_transfers(source, checked.folder)]

@@ -16,6 +16,7 @@ from loadgo.decomposition.roads import Road
 from loadgo.decomposition.waterfall import Waterfall
 from loadgo.documents.json_types import WithMembers
 from loadgo.laboratory.history import Direction, Order
+from loadgo.measures.metered_rates import RateKind
 from loadgo.measures.record_checks import RunCheck
 from loadgo.pairing.results import Change, LeftOut, Pair
 from loadgo.pairing.variant import Variant
@@ -84,6 +85,25 @@ class SideOfCheck(TypedDict):
     side: str
 
 
+class RateRowJson(TypedDict):
+    """A rate of two meterings. Its figures are shares from 0 to 1, events a second, or a mean length."""
+
+    kind: RateKind
+    name: str
+    figure: Difference
+    estimated: tuple[bool, bool]
+    errors: tuple[float | None, float | None]
+    each_ns: tuple[float | None, float | None]
+
+
+class ComparedRatesJson(TypedDict):
+    """Two meterings without a load, compared by second."""
+
+    meters: tuple[str, str]
+    rows: Sequence[RateRowJson]
+    one_sided: Mapping[str, str]
+
+
 class ComparisonJson(TypedDict):
     """A comparison."""
 
@@ -105,6 +125,7 @@ class ComparisonJson(TypedDict):
     roads: Sequence[Road]
     checks: Sequence[Annotated[dict[str, object], WithMembers(RunCheck, SideOfCheck)]]
     prediction: Sequence[Judged]
+    metered: ComparedRatesJson | None
     findings: Sequence[ThresholdResult]
     notes: Sequence[str]
 

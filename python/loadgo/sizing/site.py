@@ -18,7 +18,7 @@ from loadgo.notation.quantities import user_count
 from loadgo.records.run_file import make_folder
 from loadgo.records.runs import CAPACITY_FILE
 from loadgo.running import bundled
-from loadgo.running.folders import new_folder
+from loadgo.running.folders import new_folder, refused_run_removed
 from loadgo.running.prepared import (
     THIS_HOST,
     PreparedRun,
@@ -201,7 +201,8 @@ def run_trial(site: TrialSite, targets: Sequence[Target], load: TrialLoad, watch
                 stopped.append(True)
             return not stopped
 
-        site.drive(site.source.text, options, str(folder), keep_running)
+        with refused_run_removed(folder):
+            site.drive(site.source.text, options, str(folder), keep_running)
         from loadgo.records.fleet_tables import tables_of_load
         from loadgo.records.tables import load_tables, tables
 

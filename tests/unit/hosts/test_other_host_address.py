@@ -12,8 +12,10 @@ from loadgo.hosts.failures import (
     LoginRefused,
     NoAgent,
     NotExecutable,
+    SilentSsh,
     Step,
     WrongArchitecture,
+    connection_ended,
     delivery_failure,
     shown,
     ssh_failure,
@@ -82,6 +84,25 @@ def test_the_error_of_ssh_is_the_branch_that_its_message_names(printed: str, fai
     error = ssh_failure(Address("login1"), printed)
     assert type(error) is failure
     assert f"login1: {printed.rstrip('.')}: " in str(error), "the remedy follows a colon"
+
+
+def test_an_ssh_without_a_word_is_told_with_its_status_and_how_to_hear_more() -> None:
+    error = ssh_failure(Address("login1"), "\r\n")
+    assert type(error) is SilentSsh
+    assert str(error).startswith("ssh://login1: ssh ended with its own status, 255, and without a word: see")
+
+
+@pytest.mark.parametrize(
+    ("status", "printed", "told"),
+    [
+        (-9, b"", "its ssh was ended by SIGKILL and printed nothing: see who ends processes of this account here"),
+        (255, b"Timeout, server login1 not responding.\r\n", "(Timeout, server login1 not responding): see the log"),
+        (-99, b"", "its ssh was ended by signal 99"),
+    ],
+)
+def test_the_end_of_a_shared_connection_is_told_with_its_reason(status: int, printed: bytes, told: str) -> None:
+    error = connection_ended(Address("login1"), status, printed)
+    assert told in str(error)
 
 
 def test_each_way_of_not_reaching_a_host_has_a_remedy_of_its_own() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from loadgo.notation.figures import counted, in_words
 from loadgo.observation.figures_file import FiguresDescription
 from loadgo.observation.likeness.results import ComparedBytes, Gap
 from loadgo.observation.likeness.rows import NEVER_IN_RUNS, SideRows
+from loadgo.observation.program_names import SHELL_NAMES
 
 _COMPARED = {
     "processor time": "cpu_ns",
@@ -24,6 +28,8 @@ _COMPARED = {
     "response time": "elapsed_ns",
     "think time": "think_ns",
 }
+_LAST_EXEC = re.compile(r"\bexec\s+(\S+)\s*\Z")
+"""The program that the commands of `sh -c` become at last."""
 _NOT_COUNTED = "a run does not count them for each interaction"
 _STORAGE_FIGURE = "bytes of storage"
 """The name of these bytes in the list of what an observation does not know."""
@@ -36,11 +42,46 @@ def not_compared(
     moved: Sequence[ComparedBytes],
     *,
     is_simulated: bool,
+    shell: str = "",
 ) -> tuple[Gap, ...]:
-    """The figures that one side, or both, do not have. `moved` are the bytes that the run's script has."""
+    """The figures that one side, or both, do not have.
+
+    `moved` are the bytes that the run's script has, and `shell` is that of the run's users, if it is known.
+    """
     return (
         *_unknown_figures(observed, run, description, moved, is_simulated),
         *_not_compared(observed, run, description),
+        *_other_shell(description, shell),
+    )
+
+
+def run_shell(login: str) -> str:
+    """The name of the shell that a log-in command of a run ends in: `sh` for `sh -c 'COMMANDS; exec sh'`.
+
+    Empty where another program decides that, such as `su` and `ssh`.
+    """
+    try:
+        words = shlex.split(login)
+    except ValueError:
+        return ""
+    last = words[0].rpartition("/")[2] if words else ""
+    if "-c" in words:
+        replaced = _LAST_EXEC.search(words[-1])
+        last = replaced[1].rpartition("/")[2] if replaced else ""
+    return last if last in SHELL_NAMES else ""
+
+
+def _other_shell(description: FiguresDescription, shell: str) -> Iterator[Gap]:
+    """The shell's own work, where people typed to another shell than the run's users."""
+    sessions = sum(count for _, count in description.shells)
+    others = [(name, count) for name, count in description.shells if name != shell]
+    if not shell or not others:
+        return
+    named = in_words([f"{name} ({count:,} of {counted(sessions, 'session')})" for name, count in others])
+    yield Gap(
+        "work of the shell itself",
+        f"people typed to {named}, and the run's users to {shell}: what a shell itself uses for a line is in the run's "
+        "figures, and in no observed one",
     )
 
 

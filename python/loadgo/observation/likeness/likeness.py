@@ -21,7 +21,7 @@ from loadgo.observation.likeness.figures import (
     compared_mixes,
     quantile_curves,
 )
-from loadgo.observation.likeness.gaps import not_compared, not_modelled
+from loadgo.observation.likeness.gaps import not_compared, not_modelled, run_shell
 from loadgo.observation.likeness.results import (
     DEFAULT_LIKENESS_MARGIN,
     Likeness,
@@ -91,7 +91,14 @@ def likeness(
         bytes=moved,
         observed_load=load_of(sides.observed, figures.description.equivalent_users, _observed_rate(sides)),
         run_load=load_of(sides.run, _mean_users(recorded, stretch), _rate_of_run(recorded, stretch)),
-        not_compared=not_compared(sides.observed, sides.run, figures.description, moved, is_simulated=is_simulated),
+        not_compared=not_compared(
+            sides.observed,
+            sides.run,
+            figures.description,
+            moved,
+            is_simulated=is_simulated,
+            shell="" if is_simulated else run_shell(str(recorded.conditions.get("system", {}).get("login", ""))),
+        ),
         not_modelled=not_modelled(figures.description),
         curves=tuple(quantile_curves(sides)),
         warnings=tuple(_warnings(sides, folder, recorded, stretch, lines)),

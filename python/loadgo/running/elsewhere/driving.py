@@ -13,7 +13,7 @@ from loadgo.hosts.agent import Agent, Frame, agent_over, parse_json, texts_of
 from loadgo.hosts.clock import FarClock
 from loadgo.hosts.connection import Connection, raise_if_stopped
 from loadgo.hosts.delivery import AgentProgram
-from loadgo.hosts.failures import SSH_FAILED_STATUS, LoginUnfinished, WrongFrames, shown_clause, ssh_failure
+from loadgo.hosts.failures import SILENT_SSH, SSH_FAILED_STATUS, LoginUnfinished, WrongFrames, shown_clause, ssh_failure
 from loadgo.hosts.fleet import FleetHost, UserRange
 from loadgo.hosts.next_lines import pass_on
 from loadgo.notation.figures import as_code
@@ -173,7 +173,7 @@ class FarDriving(FarRecording):
             failure = type(ssh_failure(trial.target, messages))
             host = trial.target.removeprefix("ssh://")
             raise failure(
-                f"{where}: {shown_clause(messages) or 'ssh ended without a word'}: see that "
+                f"{where}: {shown_clause(messages) or SILENT_SSH}: see that "
                 f"`ssh -o BatchMode=yes {host} true` asks nothing there: a key of that account, or a `Host` of its "
                 "~/.ssh/config, and a known host key"
             )

@@ -20,10 +20,12 @@ from loadgo.hosts.connection import CONNECT_TIMEOUT_S, LOGIN_TIMEOUT_S, Connecti
 from loadgo.hosts.delivery import find_agent_program
 from loadgo.hosts.error_output import ErrorOutput
 from loadgo.hosts.failures import (
+    SILENT_SSH,
     SSH_FAILED_STATUS,
     HostUnreachable,
     LoginRefused,
     LoginUnfinished,
+    SilentSsh,
     shown_clause,
     ssh_failure,
 )
@@ -283,8 +285,8 @@ def shared_connection(connection: Connection, environment: dict[str, str]) -> Sh
         return None
     reason = errors.last_part()
     failure = ssh_failure(connection.address, reason)
-    if isinstance(failure, LoginRefused | HostUnreachable):
-        return SharedConnection(str(connection.control_socket), shown_clause(reason))
+    if isinstance(failure, LoginRefused | HostUnreachable | SilentSsh):
+        return SharedConnection(str(connection.control_socket), shown_clause(reason) or SILENT_SSH)
     raise failure
 
 
