@@ -33,7 +33,7 @@ impl Metered {
     pub fn begin(commands: &[String]) -> Metered {
         let commands: Vec<_> = commands.iter().map(|command| command.as_str().into()).collect();
         let lines = (0..=commands.len() as u32).collect();
-        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands, profile_hz: None };
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands, locks: false, profile_hz: None };
         let mut meters =
             Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
         let waits = meters.waits(lines).expect("sessions are distinguished");
