@@ -50,6 +50,16 @@ struct atomic_long {
 	s64 counter;
 } RELOCATED;
 
+/* A file, and the file system that holds it. */
+struct super_block {
+	u32 s_dev; /* its device: 12 bits of the major number, 20 of the minor one */
+} RELOCATED;
+
+struct inode {
+	struct super_block *i_sb;
+	u64 i_ino;
+} RELOCATED;
+
 /* A lock of the kernel for one writer or several readers; only its address is used. */
 struct rw_semaphore {
 	struct atomic_long count;

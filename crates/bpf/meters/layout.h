@@ -132,7 +132,8 @@ struct lock_wait {
 	u64 lock; /* its address; 0: no wait */
 	u64 began;
 	u64 key; /* of its sums: see locks.h */
-	u64 place; /* that of the sums; for a lock on a file, how often the task had slept when it was last refused */
+	u64 place; /* likewise */
+	u64 slept; /* of a lock on a file: how often the task had slept when it was last refused */
 };
 
 /* A task. While it runs, `struct processor` has what it does. */

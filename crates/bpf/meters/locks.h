@@ -9,6 +9,7 @@
 enum { LOCK_SPINS = 1, LOCK_IS_MUTEX = 32, LOCK_FLAGS = 63 }; /* the kernel's flags (LCB_F_...) */
 enum { LOCK_IS_OF_MEMORY = 64, LOCK_IS_FLOCK = 128, LOCK_IS_FCNTL = 256, LOCK_KIND_BITS = 9 };
 enum { MOST_LOCK_SUMS = 4096, LOCK_PROBES = 16, LOCK_FRAMES = 16, MOST_SPINS = 4 };
+enum { FILE_NUMBER_BITS = 32 }; /* of a place that is a file; the device is above */
 enum { FILE_LOCK_DEFERRED = 1 }; /* the asking task must wait */
 
 /* Addresses of the kernel's functions that sleep for a lock (__sched_text), from /proc/kallsyms; 0: not known. */
@@ -16,8 +17,8 @@ const volatile u64 sleeping_begins = 0, sleeping_ends = 0;
 
 /* Waits of one kind at one place during one command, since the meters began; `longest` since the last reading. */
 struct lock_sums {
-	u64 key; /* 0: unused. The last half of the place, a mark, the command, and the kind */
-	u64 place; /* return address into the function that wants the lock; 0: not known */
+	u64 key; /* 0: unused. The last half of the place (of a file mixed with its device), a mark, the command, and the kind */
+	u64 place; /* return address into the function that wants the lock, or the file's device and number; 0: not known */
 	u64 count;
 	u64 wait;
 	u64 longest;
@@ -224,7 +225,7 @@ int after_lock_wait(u64 *context)
 }
 
 /* A task asks for a lock on a file. A wait that a signal ended has no event, so it is forgotten: the task has slept again since. */
-INLINE int file_lock_asked(u64 asked, s32 result, u32 kind)
+INLINE int file_lock_asked(struct inode *inode, u64 asked, s32 result, u32 kind)
 {
 	struct task_struct *task = current_task_btf();
 	struct task_record *record = record_of(task);
@@ -232,18 +233,19 @@ INLINE int file_lock_asked(u64 asked, s32 result, u32 kind)
 	if (!record)
 		return 0;
 	struct lock_wait *wait = &record->file_lock;
-	u32 waits = wait->lock == asked && task->nvcsw <= wait->place + 1;
+	u32 waits = wait->lock == asked && task->nvcsw <= wait->slept + 1;
 	if (result == FILE_LOCK_DEFERRED) {
 		if (!waits) {
 			wait->began = now;
-			wait->key = lock_key(0, record->slot, kind);
+			wait->place = (u64)inode->i_sb->s_dev << FILE_NUMBER_BITS | (inode->i_ino & (1ull << FILE_NUMBER_BITS) - 1);
+			wait->key = lock_key(wait->place ^ inode->i_sb->s_dev, record->slot, kind);
 		}
 		wait->lock = asked;
-		wait->place = task->nvcsw;
+		wait->slept = task->nvcsw;
 	} else if (wait->lock == asked) {
 		wait->lock = 0;
 		if (waits && now > wait->began)
-			add_lock_wait(wait->key, 0, now - wait->began);
+			add_lock_wait(wait->key, wait->place, now - wait->began);
 	}
 	return 0;
 }
@@ -251,13 +253,13 @@ INLINE int file_lock_asked(u64 asked, s32 result, u32 kind)
 SECTION("tp_btf/flock_lock_inode")
 int on_flock(u64 *context)
 {
-	return file_lock_asked(context[1], context[2], LOCK_IS_FLOCK);
+	return file_lock_asked((void *)context[0], context[1], context[2], LOCK_IS_FLOCK);
 }
 
 SECTION("tp_btf/posix_lock_inode")
 int on_fcntl(u64 *context)
 {
-	return file_lock_asked(context[1], context[2], LOCK_IS_FCNTL);
+	return file_lock_asked((void *)context[0], context[1], context[2], LOCK_IS_FCNTL);
 }
 
 _Static_assert(sizeof(struct lock_sums) == 8 * 8, "lock_sums");

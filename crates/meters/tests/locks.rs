@@ -12,6 +12,7 @@ use metered::{Metered, own};
 use rustix::fs::{FlockOperation, fcntl_lock, flock};
 use std::fs::{File, read_to_string};
 use std::io::{BufRead, BufReader, Write, stdin};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::atomic::AtomicU64;
@@ -154,8 +155,11 @@ fn waits_for_file_agree(name: &str) {
         most_ns += waiter.took_ns();
     }
     waiter.go_on();
+    let number = std::fs::metadata(&path).expect("it is there").ino();
     std::fs::remove_file(&path).expect("it is there");
     metered.until_over(waiter.child, 1, 1);
+    let mut places = metered.lock_waits.iter().filter(|row| &*row.kind == name).filter_map(|row| row.place.as_deref());
+    assert!(places.any(|place| place.ends_with(&format!(":{number}"))));
     let [count, wait_ns, longest_ns] = sums(&metered, name);
     assert_eq!(count, WAITS as u64);
     assert!((least_ns..=most_ns).contains(&wait_ns), "{wait_ns} is not within {least_ns} and {most_ns}");

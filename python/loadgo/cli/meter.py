@@ -49,8 +49,9 @@ def meter(
     meters: Annotated[
         Literal["cheap", "cheap,locks", "cheap,profile", "sampled", "exact"],
         typer.Option(
-            help="cheap: context switches, idle times and waits; cheap,locks: also waits for locks; cheap,profile: also "
-            "faults and samples by mapping and function; sampled: also estimates of system calls, faults and interrupts; exact: each of them."
+            help="cheap: context switches, idle times and waits; cheap,locks: also waits for locks; cheap,profile: "
+            "also faults and samples by mapping and function; sampled: also estimates of system calls, faults and "
+            "interrupts; exact: each of them."
         ),
     ] = "cheap",
     on: HostsOption = "here",

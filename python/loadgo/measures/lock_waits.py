@@ -14,11 +14,11 @@ from loadgo.records.interactions import IS_ANSWERED, IS_MEASURED
 
 @dataclass(frozen=True)
 class LockWaits:
-    """Waits for the locks of one kind that one function of the kernel wanted."""
+    """Waits for the locks of one kind that one function of the kernel wanted, or for the lock of one file."""
 
     kind: str
     place: str | None
-    """The kernel's function; None for locks on files, for waits that only spun, or if not known."""
+    """The kernel's function, or the file; None for waits that only spun, or if not known."""
     count: int
     a_second: float | None
     """Number of waits a second; None where the metered time is not known."""

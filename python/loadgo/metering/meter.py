@@ -95,8 +95,9 @@ def meter(
         command: The words of a command that is metered for as long as it runs. Without one the entire host is metered.
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
         meters: `cheap` counts context switches, idle times and waits. `cheap,locks` also has waits for locks,
-            and `cheap,profile` page faults and samples by mapping and by function. `sampled` estimates system calls, page faults and interrupts from
-            random windows (see docs/meters.md). `exact` has each system call, page fault and interrupt too.
+            and `cheap,profile` page faults and samples by mapping and by function. `sampled` estimates system calls,
+            page faults and interrupts from random windows (see docs/meters.md). `exact` has each system call, page
+            fault and interrupt too.
         on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). Its
             records come into the folder here. Or the path of a list of hosts, such as `hosts.toml`. A command and
             `viewers` are for this host alone.

@@ -21,7 +21,7 @@ def lock_waits(summary: Summary, view: View) -> Table | None:
     of_response = Column("of the response", tuple(exact_share(row.response_share) for row in rows))
     columns = (
         Column("lock", tuple(row.kind for row in rows), kind="name"),
-        Column("wanted by", tuple(row.place or "" for row in rows)),
+        Column("place", tuple(row.place or "" for row in rows)),
         Column("waits", tuple(number(row.count) for row in rows)),
         Column("a second", tuple("" if row.a_second is None else number(row.a_second) for row in rows), spare=3),
         Column("time", tuple(duration(row.wait_ns) for row in rows)),

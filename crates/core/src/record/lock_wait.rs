@@ -12,7 +12,7 @@ pub struct LockWaitRow {
     pub span_ns: u64,
     /// The kind of lock and of wait (`docs/run-folder.md`).
     pub kind: Arc<str>,
-    /// The kernel's function that wanted the lock; `None` for locks on files, or if not known.
+    /// The kernel's function that wanted the lock, or the locked file; `None` if not known.
     pub place: Option<Arc<str>>,
     /// The command that the waiting process's user typed last; `None`: no user's process.
     pub command: Option<Arc<str>>,

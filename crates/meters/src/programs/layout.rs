@@ -137,7 +137,7 @@ pub(crate) mod task_record {
 pub(crate) mod lock_sums {
     /// The key; 0 for unused sums.
     pub(crate) const KEY: usize = 0;
-    /// Return address into the function that wants the lock; 0 if not known.
+    /// Return address into the function that wants the lock, or the file's device and number; 0 if not known.
     pub(crate) const PLACE: usize = 1;
     /// Number of waits.
     pub(crate) const COUNT: usize = 2;

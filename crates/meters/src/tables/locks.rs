@@ -79,7 +79,7 @@ impl LockTable {
             return None;
         }
         let longest = words[lock_sums::LONGEST].swap(0, Relaxed);
-        let place = self.places.name(words[lock_sums::PLACE].load(Relaxed));
+        let place = self.places.name(key as u32, words[lock_sums::PLACE].load(Relaxed));
         let command = command_number(key).checked_sub(1).and_then(|number| self.commands.get(number)).cloned();
         let totals = [now[0].wrapping_sub(before[0]), now[1].wrapping_sub(before[1]), longest];
         Some(((kind_name(key as u32 & ((1 << KIND_BITS) - 1)).into(), place, command), totals))
@@ -130,14 +130,23 @@ struct Places {
 }
 
 impl Places {
-    /// The function from which a call returns to `address`; None if it is not known.
-    fn name(&mut self, address: u64) -> Option<Arc<str>> {
+    /// The file of a lock on a file, else the function from which a call returns to `address`; None if it is not known.
+    fn name(&mut self, kind: u32, address: u64) -> Option<Arc<str>> {
         if address == 0 {
             return None;
+        }
+        if kind & (kind_bits::FLOCK | kind_bits::FCNTL) != 0 {
+            return Some(file_name(address).into());
         }
         let functions = self.functions.get_or_insert_with(|| Kallsyms::read(true).unwrap_or_default());
         self.names.entry(address).or_insert_with(|| functions.name(address - 1).map(Arc::from)).clone()
     }
+}
+
+/// A file by its device and its number there, as in `/proc/locks`; `find -inum` finds its path.
+fn file_name(place: u64) -> String {
+    let (device, number) = (place >> 32, place as u32);
+    format!("file {:02x}:{:02x}:{number}", device >> 20, device & 0xf_ffff)
 }
 
 /// The command's number in the key of sums; 0 for none.
@@ -190,6 +199,11 @@ mod tests {
             "fcntl",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_file_is_named_as_in_proc_locks() {
+        assert_eq!(file_name((253 << 20 | 16) << 32 | 4711), "file fd:10:4711");
     }
 
     #[test]
