@@ -251,7 +251,7 @@ def _fit_locks(measured: MeasuredRuns, interrupt_ns: float) -> FittedLocks:
     rows, readings = measured.rows, measured.readings
     if readings[0].kind != "host" or rows["ready"].is_null().all():
         return FittedLocks()
-    return fit_locks(readings, mean_unmetered_waits(rows, interrupt_ns), busy=_is_busy(readings))
+    return fit_locks(readings, mean_unmetered_waits(rows, interrupt_ns))
 
 
 def _is_busy(readings: Sequence[RunReading]) -> bool:

@@ -1,16 +1,16 @@
 """Locks of a host in the fitted machine: a lock on a file is a single server, whose service is the holding time.
 
-The meters know how long users waited, and not how long the lock was held. But the mean number of users who wait for one
-holder follows from the holding time, the number of users and the rate at which they come (`single_server`). So the
-holding time is the one that gives the measured number. It takes an assumption: that each interaction of the commands
-that waited takes the lock once. The share of them that waited is a second figure, which the assumption must explain.
+The meters know how many waits there were and how long they took, and not how long the lock was held. But the number of
+users who wait for one holder, and the chance that one who comes must wait, follow from the mean of the holding time,
+its variation, the number of users and the rate at which they come (`single_server`). So two measured figures give
+both. It takes an assumption: that each interaction of the commands that waited takes the lock once.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -22,17 +22,28 @@ from loadgo.notation.figures import as_code, exact_share, in_words
 from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 from loadgo.records.phases import spans_in
-from loadgo.theory.queueing import single_server
+from loadgo.stats.resample import Floats
+from loadgo.theory.queueing import SingleServer, single_server
 
 MODELLED_LOCK_SHARE = 0.02
 """A lock whose waits are less than this share of the response times is not modelled."""
-_MOST_WAITED_RATIO = 1.5
-"""The share of interactions that waited may be off by this factor from that of the assumed lock."""
+_METHOD_DEVIATION = 0.07
+"""Doubt of a holding time whose variation is 1 away from 1, for which the analysis is exact (docs/fit.md)."""
+_VARIATION_STEPS = (0.5, 0.1, 0.02)
+_STEPS_EACH_SIDE = 6
+_MOST_MISSED_SHARE = 0.1
+"""The share of interactions that wait may be off by this part of itself, or for few waits by this part of it."""
+_MOST_VARIATION = 3.0
+"""Holding times vary less. If they had to vary by more, not each interaction takes the lock."""
+_LEAST_VARIATION = 0.2
+"""Holding times that vary less are constant on the machine: so small a variation cannot be told from waits."""
 _FEWEST_WAITS = 20
 """With fewer waits a holding time is not inferred."""
 _BLOCKS = 10
 """Parts of a run that are left out in turn for the doubt of a holding time."""
-_HALVINGS = 60
+_ROOM_DEVIATIONS = 2.0
+"""A holding time may be shortened by so many standard deviations, to the unmetered part of the response."""
+_HALVINGS = 40
 _FILE_KINDS = ("flock", "fcntl")
 _SPINNING_KINDS = ("spinlock", "rwlock read", "rwlock write")
 """Kinds whose waits are processor time, which the machine has."""
@@ -66,20 +77,21 @@ class _LockUse:
 
 @dataclass(frozen=True)
 class _Holding:
-    """How long a lock is held, with the doubt of the logarithm, and the share of the interactions that wait for it."""
+    """How long a lock is held, with the doubt of the mean's logarithm, and how many interactions wait for it."""
 
     service_s: float
+    variation: float
+    """Standard deviation over the mean."""
     deviation: float
     waits: int
     waited_share: float
-    expected_share: float
 
 
-def fit_locks(readings: Sequence[RunReading], unmetered_ns: Mapping[str, float], *, busy: bool) -> FittedLocks:
+def fit_locks(readings: Sequence[RunReading], unmetered_ns: Mapping[str, float]) -> FittedLocks:
     """The locks on files that matter, and warnings for locks that matter and are not in the machine.
 
     `unmetered_ns` has the mean unmetered part of the response of each command. A lock is held in that part, or the
-    machine cannot have it. On a `busy` host that part is a median, so that nothing can be taken from it.
+    machine cannot have it.
     """
     values: list[FittedValue] = []
     tables: list[tuple[str, str | int]] = []
@@ -87,13 +99,15 @@ def fit_locks(readings: Sequence[RunReading], unmetered_ns: Mapping[str, float],
     taken_ns: dict[str, float] = {}
     warnings: list[str] = []
     for use in _uses(readings):
-        holding = None if busy or use.kind not in _FILE_KINDS else _holding(readings, use)
-        taken = {} if holding is None else _taken_ns(readings, use, holding)
-        if holding is None or not _fits(taken, taken_ns, unmetered_ns) or not _explains(holding):
+        wait_ns = _mean_waits(readings, use)
+        room_ns = min(unmetered_ns.get(name, 0.0) - taken_ns.get(name, 0.0) - wait_ns[name] for name in use.commands)
+        holding = _holding(readings, use) if use.kind in _FILE_KINDS else None
+        holding = None if holding is None else _within(holding, room_ns)
+        if holding is None:
             warnings.append(_not_modelled(use))
             continue
-        for name, each_ns in taken.items():
-            taken_ns[name] = taken_ns.get(name, 0.0) + each_ns
+        for name in use.commands:
+            taken_ns[name] = taken_ns.get(name, 0.0) + wait_ns[name] + holding.service_s * 1e9
         store = f"lock-{len(values) + 1}"
         values.append(_service(store, use, holding))
         tables += [(dotted("storage", store, "kind"), "server"), (dotted("storage", store, "servers"), 1)]
@@ -102,26 +116,40 @@ def fit_locks(readings: Sequence[RunReading], unmetered_ns: Mapping[str, float],
     return FittedLocks(FittedValues(tuple(values), tuple(assumed), tuple(tables)), taken_ns, tuple(warnings))
 
 
-def holding_time_s(users: int, rate: float, waiting: float, variation: float = 1.0) -> float | None:
-    """The holding time of a lock for which `waiting` of the users wait on average, and which they take `rate` a second.
+def holding_time(users: int, rate: float, waiting: float, waited_share: float) -> tuple[float, float] | None:
+    """The mean in seconds and the variation of the time for which a lock is held that users take `rate` a second.
 
-    None where no holding time gives so many.
+    On average `waiting` of the users wait, and `waited_share` of those who come must wait. None where no holding time
+    gives this.
     """
+    nearest = 0.0
+    for step in _VARIATION_STEPS:
+        tried = np.clip(nearest + step * np.arange(-_STEPS_EACH_SIDE, _STEPS_EACH_SIDE + 1), 0.0, _MOST_VARIATION)
+        found = {float(variation): _with_variation(users, rate, waiting, float(variation)) for variation in tried}
+        missed = {variation: abs(one[1] - waited_share) for variation, one in found.items() if one is not None}
+        if not missed:
+            return None
+        nearest = min(missed, key=lambda variation: missed[variation])
+    best = found[nearest]
+    if best is None or missed[nearest] > _MOST_MISSED_SHARE * max(waited_share, _MOST_MISSED_SHARE):
+        return None
+    return best[0], nearest
+
+
+def _with_variation(users: int, rate: float, waiting: float, variation: float) -> tuple[float, float] | None:
+    """The mean holding time of this variation with which so many users wait, and the chance that one must wait."""
     longest_s = (users - waiting) / rate
     low_s, high_s = 0.0, min(longest_s, 1.0 / rate) * (1.0 - 1e-9)
-    if waiting <= 0.0 or high_s <= 0.0 or _waiting(users, longest_s, high_s, variation) < waiting:
+
+    def server(service_s: float) -> SingleServer:
+        return single_server(users, longest_s - service_s, service_s, variation)
+
+    if waiting <= 0.0 or high_s <= 0.0 or server(high_s).waiting < waiting:
         return None
     for _ in range(_HALVINGS):
         middle_s = (low_s + high_s) / 2.0
-        if _waiting(users, longest_s, middle_s, variation) < waiting:
-            low_s = middle_s
-        else:
-            high_s = middle_s
-    return (low_s + high_s) / 2.0
-
-
-def _waiting(users: int, longest_s: float, service_s: float, variation: float) -> float:
-    return single_server(users, longest_s - service_s, service_s, variation).waiting
+        low_s, high_s = (middle_s, high_s) if server(middle_s).waiting < waiting else (low_s, middle_s)
+    return low_s, server(low_s).busy_at_arrival
 
 
 def _user_waits(reading: RunReading) -> pl.DataFrame:
@@ -165,10 +193,10 @@ def _holding(readings: Sequence[RunReading], use: _LockUse) -> _Holding | None:
 
     return _Holding(
         service_s=math.exp(mean([math.log(one.service_s) for one in by_run])),
+        variation=mean([one.variation for one in by_run]),
         deviation=math.sqrt(mean([one.deviation**2 for one in by_run])),
         waits=waits,
         waited_share=mean([one.waited_share for one in by_run]),
-        expected_share=mean([one.expected_share for one in by_run]),
     )
 
 
@@ -176,80 +204,95 @@ def _holding_of_run(reading: RunReading, use: _LockUse) -> _Holding | None:
     waits, taking = _waits_for(reading, use), reading.rows.filter(pl.col("command").is_in(use.commands))
     if is_open(reading) or waits.is_empty() or taking.is_empty():
         return None
-    rate, waiting = len(taking) / reading.span_s, float(waits["wait_ns"].sum()) / 1e9 / reading.span_s
-    service_s = holding_time_s(reading.users, rate, waiting)
-    constant_s = holding_time_s(reading.users, rate, waiting, variation=0.0)
-    if service_s is None or constant_s is None:
+    blocks = _Blocks.of(reading, waits, taking)
+    found = blocks.holding_time(np.ones(_BLOCKS))
+    if found is None:
         return None
-    law_doubt = math.log(constant_s / service_s) / 2.0
-    expected = single_server(reading.users, (reading.users - waiting) / rate - service_s, service_s)
+    left_out = [blocks.holding_time(1.0 - np.eye(_BLOCKS)[block]) for block in range(_BLOCKS)]
+    logs = [math.log(one[0]) for one in left_out if one is not None]
     return _Holding(
-        service_s=service_s,
-        deviation=math.hypot(_sampling_doubt(reading, waits, taking), law_doubt),
+        service_s=found[0],
+        variation=found[1],
+        deviation=math.hypot(
+            math.sqrt((len(logs) - 1) * float(np.var(logs))) if len(logs) > 1 else 1.0,
+            _METHOD_DEVIATION * abs(1.0 - found[1]),
+        ),
         waits=int(waits["count"].sum()),
         waited_share=int(waits["count"].sum()) / len(taking),
-        expected_share=expected.busy_at_arrival,
     )
 
 
-def _sampling_doubt(reading: RunReading, waits: pl.DataFrame, taking: pl.DataFrame) -> float:
-    """The standard error of the holding time's logarithm: a jackknife over blocks of the run."""
-    stretch, width = reading.stretch, max(reading.stretch.span_ns, 1) / _BLOCKS
-    instants = (waits["at_ns"].to_numpy().astype(np.float64) - 1.0, taking["ready_at"].to_numpy())
-    wait_blocks, taking_blocks = (
-        np.clip((instant - stretch.start_ns) // width, 0, _BLOCKS - 1).astype(np.int64) for instant in instants
-    )
-    wait_ns = np.bincount(wait_blocks, waits["wait_ns"].to_numpy().astype(np.float64), _BLOCKS)
-    taken = np.bincount(taking_blocks, minlength=_BLOCKS)
-    span_s = reading.span_s * (1.0 - 1.0 / _BLOCKS)
-    logs = [
-        math.log(service_s)
-        for block in range(_BLOCKS)
-        if (rate := float(taken.sum() - taken[block]) / span_s) > 0.0
-        and (waiting := float(wait_ns.sum() - wait_ns[block]) / 1e9 / span_s) > 0.0
-        and (service_s := holding_time_s(reading.users, rate, waiting)) is not None
-    ]
-    return math.sqrt((len(logs) - 1) * float(np.var(logs))) if len(logs) > 1 else 1.0
+@dataclass(frozen=True)
+class _Blocks:
+    """A run in blocks of equal length: the sums of each block."""
+
+    users: int
+    span_s: float
+    wait_ns: Floats
+    waits: Floats
+    takings: Floats
+
+    @classmethod
+    def of(cls, reading: RunReading, waits: pl.DataFrame, taking: pl.DataFrame) -> _Blocks:
+        """The blocks of a run with these waits for a lock and these interactions that take it."""
+        width = max(reading.stretch.span_ns, 1) / _BLOCKS
+
+        def sums(instants: pl.Series, weights: pl.Series | None = None) -> Floats:
+            blocks = (instants.cast(pl.Float64).to_numpy() - 1.0 - reading.stretch.start_ns) // width
+            each = None if weights is None else weights.cast(pl.Float64).to_numpy()
+            return np.bincount(np.clip(blocks, 0, _BLOCKS - 1).astype(np.int64), each, _BLOCKS).astype(np.float64)
+
+        return cls(
+            users=reading.users,
+            span_s=reading.span_s,
+            wait_ns=sums(waits["at_ns"], waits["wait_ns"]),
+            waits=sums(waits["at_ns"], waits["count"]),
+            takings=sums(taking["ready_at"]),
+        )
+
+    def holding_time(self, weights: Floats) -> tuple[float, float] | None:
+        """The mean and the variation of the holding time, with these weights of the blocks."""
+        span_s, takings = self.span_s * float(weights.mean()), float(weights @ self.takings)
+        if takings <= 0.0:
+            return None
+        waiting = float(weights @ self.wait_ns) / 1e9 / span_s
+        return holding_time(self.users, takings / span_s, waiting, float(weights @ self.waits) / takings)
 
 
-def _taken_ns(readings: Sequence[RunReading], use: _LockUse, holding: _Holding) -> dict[str, float]:
-    """The mean wait and holding time of an interaction of each command that takes the lock."""
-    taken: dict[str, float] = {}
+def _mean_waits(readings: Sequence[RunReading], use: _LockUse) -> dict[str, float]:
+    """The mean wait of an interaction of each command that takes the lock, in nanoseconds."""
+    means: dict[str, float] = {}
     for name in use.commands:
         waits = [_waits_for(reading, use).filter(pl.col("command") == name) for reading in readings]
         count = sum(len(reading.rows.filter(pl.col("command") == name)) for reading in readings)
-        wait_ns = sum(float(one["wait_ns"].sum()) for one in waits)
-        taken[name] = wait_ns / max(count, 1) + holding.service_s * 1e9
-    return taken
+        means[name] = sum(float(one["wait_ns"].sum()) for one in waits) / max(count, 1)
+    return means
 
 
-def _fits(taken: Mapping[str, float], others: Mapping[str, float], unmetered_ns: Mapping[str, float]) -> bool:
-    """Whether the unmetered part of each command's response has room for the lock."""
-    return all(each_ns + others.get(name, 0.0) <= unmetered_ns.get(name, 0.0) for name, each_ns in taken.items())
-
-
-def _explains(holding: _Holding) -> bool:
-    """Whether one taking by each interaction explains how many of them waited."""
-    ratio = holding.waited_share / max(holding.expected_share, 1e-9)
-    return 1.0 / _MOST_WAITED_RATIO <= ratio <= _MOST_WAITED_RATIO
+def _within(holding: _Holding, room_ns: float) -> _Holding | None:
+    """The holding time if the unmetered part of the response has room for it, or for the least that it may well be."""
+    least_s = holding.service_s * math.exp(-_ROOM_DEVIATIONS * holding.deviation)
+    return replace(holding, service_s=min(holding.service_s, room_ns / 1e9)) if least_s <= room_ns / 1e9 else None
 
 
 def _service(store: str, use: _LockUse, holding: _Holding) -> FittedValue:
-    law = Law("exponential", (float(round(holding.service_s * 1e9)),), timed=True)
-    source = f"holding time of {use.name}, inferred from {holding.waits:,} waits of one holder's queue"
+    mean_ns = float(round(holding.service_s * 1e9))
+    is_constant = holding.variation < _LEAST_VARIATION
+    values = (mean_ns,) if is_constant else (mean_ns, float(round(mean_ns * holding.variation)))
+    law = Law("fixed" if is_constant else "lognormal", values, timed=True)
+    source = f"holding time of {use.name}, from {holding.waits:,} waits in the queue of one holder"
     return FittedValue(dotted("storage", store, "service"), law, source, deviation=holding.deviation)
 
 
 def _assumption(use: _LockUse, holding: _Holding) -> str:
     return (
         f"each interaction of {in_words([*map(as_code, use.commands)])} takes the lock {use.name} once and computes "
-        f"nothing while it holds it; {exact_share(holding.waited_share)} of them waited for it, and with this "
-        f"{exact_share(holding.expected_share)} would"
+        f"nothing while it holds it; {exact_share(holding.waited_share)} of them waited for it"
     )
 
 
 def _not_modelled(use: _LockUse) -> str:
     return (
-        f"waits for the lock {use.name} were {exact_share(use.share)} of the response: on the machine they are a delay "
-        "that does not grow with the number of users"
+        f"waits for the lock {use.name} were {exact_share(use.share)} of the response: the machine has no such lock, "
+        "so that these waits do not grow with the number of users"
     )
