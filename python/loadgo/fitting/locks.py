@@ -101,10 +101,10 @@ def fit_locks(readings: Sequence[RunReading], unmetered_ns: Mapping[str, float])
     for use in _uses(readings):
         wait_ns = _mean_waits(readings, use)
         room_ns = min(unmetered_ns.get(name, 0.0) - taken_ns.get(name, 0.0) - wait_ns[name] for name in use.commands)
-        holding = _holding(readings, use) if use.kind in _FILE_KINDS else None
-        holding = None if holding is None else _within(holding, room_ns)
+        found = _holding(readings, use)
+        holding = None if found is None or use.kind not in _FILE_KINDS else _within(found, room_ns)
         if holding is None:
-            warnings.append(_not_modelled(use))
+            warnings.append(_not_modelled(use, found))
             continue
         for name in use.commands:
             taken_ns[name] = taken_ns.get(name, 0.0) + wait_ns[name] + holding.service_s * 1e9
@@ -291,8 +291,15 @@ def _assumption(use: _LockUse, holding: _Holding) -> str:
     )
 
 
-def _not_modelled(use: _LockUse) -> str:
+def _not_modelled(use: _LockUse, holding: _Holding | None) -> str:
+    """A warning for a lock that the machine does not have, with the reason. `holding` is its holding time, if known."""
+    if use.kind not in _FILE_KINDS:
+        why = "these may be many locks"
+    elif holding is None:
+        why = "they are too few, or not of a lock that each interaction takes once"
+    else:
+        why = "it is held also while processors compute or are waited for"
     return (
         f"waits for the lock {use.name} were {exact_share(use.share)} of the response: the machine has no such lock, "
-        "so that these waits do not grow with the number of users"
+        f"since {why}, so that these waits do not grow with the number of users"
     )

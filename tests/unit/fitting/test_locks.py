@@ -132,15 +132,20 @@ def test_what_a_lock_takes_is_not_in_the_unmetered_wait() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "room_ns"),
-    [({"kind": "rwsem write"}, 1e12), ({}, 1e6)],
-    ids=["a lock of the kernel may be many", "it is held while processors compute"],
+    ("run", "room_ns", "why"),
+    [
+        ({"kind": "rwsem write"}, 1e12, "may be many"),
+        ({}, 1e6, "while processors compute"),
+        ({"count": 1}, 1e12, "too few"),
+    ],
+    ids=["a lock of the kernel", "a lock that is held too long", "a lock with one wait a second"],
 )
-def test_a_lock_that_the_machine_cannot_have_is_named(run: dict[str, Any], room_ns: float) -> None:
+def test_a_lock_that_the_machine_cannot_have_is_named(run: dict[str, Any], room_ns: float, why: str) -> None:
     taken = one_holder(6, 0.4, lambda: 0.05, 120, 5)
     locks = fit_locks([measured(6, taken, 120, **run)], {"commit": room_ns})
     (warning,) = locks.warnings
     assert f"({FILE}) were " in warning
+    assert why in warning
     assert "do not grow with the number of users" in warning
     assert (locks.values.values, locks.taken_ns) == ((), {})
 
