@@ -18,7 +18,7 @@ import polars as pl
 from loadgo.fitting.reading import RunReading
 from loadgo.fitting.trial import is_open
 from loadgo.fitting.values import FittedValue, FittedValues
-from loadgo.notation.figures import as_code, exact_share, in_words
+from loadgo.notation.figures import as_code, duration, exact_share, in_words
 from loadgo.notation.keys import dotted
 from loadgo.notation.laws import Law
 from loadgo.records.phases import spans_in
@@ -42,7 +42,9 @@ _FEWEST_WAITS = 20
 _BLOCKS = 10
 """Parts of a run that are left out in turn for the doubt of a holding time."""
 _ROOM_DEVIATIONS = 2.0
-"""A holding time may be shortened by so many standard deviations, to the unmetered part of the response."""
+"""A holding time may be shortened by so many standard deviations without a warning."""
+_LEAST_ROOM_SHARE = 0.5
+"""A lock is on the machine if the unmetered part of the response has room for this share of its holding time."""
 _HALVINGS = 40
 _FILE_KINDS = ("flock", "fcntl")
 _SPINNING_KINDS = ("spinlock", "rwlock read", "rwlock write")
@@ -106,6 +108,8 @@ def fit_locks(readings: Sequence[RunReading], unmetered_ns: Mapping[str, float])
         if holding is None:
             warnings.append(_not_modelled(use, found))
             continue
+        if found is not None and not _has_room(found, room_ns):
+            warnings.append(_shortened(use, found, holding))
         for name in use.commands:
             taken_ns[name] = taken_ns.get(name, 0.0) + wait_ns[name] + holding.service_s * 1e9
         store = f"lock-{len(values) + 1}"
@@ -269,10 +273,19 @@ def _mean_waits(readings: Sequence[RunReading], use: _LockUse) -> dict[str, floa
     return means
 
 
+def _has_room(holding: _Holding, room_ns: float) -> bool:
+    """Whether the unmetered part of the response has room for the least that the holding time may well be."""
+    return holding.service_s * math.exp(-_ROOM_DEVIATIONS * holding.deviation) <= room_ns / 1e9
+
+
 def _within(holding: _Holding, room_ns: float) -> _Holding | None:
-    """The holding time if the unmetered part of the response has room for it, or for the least that it may well be."""
-    least_s = holding.service_s * math.exp(-_ROOM_DEVIATIONS * holding.deviation)
-    return replace(holding, service_s=min(holding.service_s, room_ns / 1e9)) if least_s <= room_ns / 1e9 else None
+    """The holding time as far as the unmetered part of the response has room for it; None if it has for little."""
+    room_s = room_ns / 1e9
+    return (
+        None
+        if room_s < _LEAST_ROOM_SHARE * holding.service_s
+        else replace(holding, service_s=min(holding.service_s, room_s))
+    )
 
 
 def _service(store: str, use: _LockUse, holding: _Holding) -> FittedValue:
@@ -288,6 +301,15 @@ def _assumption(use: _LockUse, holding: _Holding) -> str:
     return (
         f"each interaction of {in_words([*map(as_code, use.commands)])} takes the lock {use.name} once and computes "
         f"nothing while it holds it; {exact_share(holding.waited_share)} of them waited for it"
+    )
+
+
+def _shortened(use: _LockUse, found: _Holding, holding: _Holding) -> str:
+    """A warning for a lock that is held longer than the machine has it."""
+    return (
+        f"the lock {use.name} is held for {duration(found.service_s * 1e9)}, and on the machine for "
+        f"{duration(holding.service_s * 1e9)}: in the rest processors compute or are waited for, so with more users its "
+        "waits grow faster than predicted"
     )
 
 

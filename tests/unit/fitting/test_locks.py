@@ -124,6 +124,18 @@ def test_the_unmetered_part_of_the_response_bounds_the_holding_time() -> None:
     assert value.law.mean == pytest.approx(50e6, rel=0.01)
 
 
+def test_a_lock_that_is_held_while_processors_compute_is_shortened_with_a_warning() -> None:
+    taken = one_holder(6, 0.4, lambda: 0.05, 300, 3)
+    run = measured(6, taken, 300)
+    room_ns = float(run.rows["response"].mean() or 0.0) - 10e6  # type: ignore[arg-type]
+    locks = fit_locks([run], {"commit": room_ns})
+    (value,) = locks.values.values
+    assert value.law.mean == pytest.approx(40e6, rel=0.01)
+    (warning,) = locks.warnings
+    assert "is held for 5" in warning
+    assert "on the machine for 40." in warning
+
+
 def test_what_a_lock_takes_is_not_in_the_unmetered_wait() -> None:
     interactions = rows(response=[10e6] * 10, command=["commit"] * 10)
     groupings = [units([1] * 10, [1] * 10)]
