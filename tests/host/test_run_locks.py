@@ -15,7 +15,7 @@ lines = [{{ type = "flock {file} sleep {hold_s}", as = "commit" }}]
 
 @NEEDS_ROOT
 def test_users_who_lock_one_file_wait_for_each_other(bench: Bench, tmp_path: Path) -> None:
-    """They do nothing else, so that while one holds the lock, the others nearly always wait for it."""
+    """Users do nothing else, so that while one holds the lock, the others nearly always wait for it."""
     file = tmp_path / "repository.lock"
     file.touch()
     file.chmod(0o666)

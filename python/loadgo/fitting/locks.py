@@ -1,9 +1,9 @@
 """Locks of a host in the fitted machine: a lock on a file is a single server, whose service is the holding time.
 
-The meters know how many waits there were and how long they took, and not how long the lock was held. But the number of
-users who wait for one holder, and the chance that one who comes must wait, follow from the mean of the holding time,
-its variation, the number of users and the rate at which they come (`single_server`). So two measured figures give
-both. It takes an assumption: that each interaction of the commands that waited takes the lock once.
+The meters know how many waits there were and how long they took, and not how long the lock was held. In the queue of
+one holder (`single_server`), the holding time gives the number of users who wait and the chance that one must wait.
+Both are measured, so they give the mean and the variation of the holding time. It takes an assumption: each interaction
+of the commands that waited takes the lock once.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from loadgo.theory.queueing import SingleServer, single_server
 
 MODELLED_LOCK_SHARE = 0.02
 """A lock whose waits are less than this share of the response times is not modelled."""
-_METHOD_DEVIATION = 0.07
+_METHOD_DOUBT_SHARE = 0.07
 """Doubt of a holding time whose variation is 1 away from 1, for which the analysis is exact (docs/fit.md)."""
 _VARIATION_STEPS = (0.5, 0.1, 0.02)
 _STEPS_EACH_SIDE = 6
 _MOST_MISSED_SHARE = 0.1
 """The share of interactions that wait may be off by this part of itself, or for few waits by this part of it."""
-_MOST_VARIATION = 3.0
+_MOST_VARIATION_RATIO = 3.0
 """Holding times vary less. If they had to vary by more, not each interaction takes the lock."""
-_LEAST_VARIATION = 0.2
+_LEAST_VARIATION_RATIO = 0.2
 """Holding times that vary less are constant on the machine: so small a variation cannot be told from waits."""
 _FEWEST_WAITS = 20
 """With fewer waits a holding time is not inferred."""
@@ -68,7 +68,7 @@ class _LockUse:
     kind: str
     place: str
     share: float
-    """Of the response times."""
+    """The waits over the response times."""
     commands: tuple[str, ...]
 
     @property
@@ -128,7 +128,7 @@ def holding_time(users: int, rate: float, waiting: float, waited_share: float) -
     """
     nearest = 0.0
     for step in _VARIATION_STEPS:
-        tried = np.clip(nearest + step * np.arange(-_STEPS_EACH_SIDE, _STEPS_EACH_SIDE + 1), 0.0, _MOST_VARIATION)
+        tried = np.clip(nearest + step * np.arange(-_STEPS_EACH_SIDE, _STEPS_EACH_SIDE + 1), 0.0, _MOST_VARIATION_RATIO)
         found = {float(variation): _with_variation(users, rate, waiting, float(variation)) for variation in tried}
         missed = {variation: abs(one[1] - waited_share) for variation, one in found.items() if one is not None}
         if not missed:
@@ -209,17 +209,17 @@ def _holding_of_run(reading: RunReading, use: _LockUse) -> _Holding | None:
     if is_open(reading) or waits.is_empty() or taking.is_empty():
         return None
     blocks = _Blocks.of(reading, waits, taking)
-    found = blocks.holding_time(np.ones(_BLOCKS))
-    if found is None:
+    mean_and_variation = blocks.holding_time(np.ones(_BLOCKS))
+    if mean_and_variation is None:
         return None
     left_out = [blocks.holding_time(1.0 - np.eye(_BLOCKS)[block]) for block in range(_BLOCKS)]
     logs = [math.log(one[0]) for one in left_out if one is not None]
     return _Holding(
-        service_s=found[0],
-        variation=found[1],
+        service_s=mean_and_variation[0],
+        variation=mean_and_variation[1],
         deviation=math.hypot(
             math.sqrt((len(logs) - 1) * float(np.var(logs))) if len(logs) > 1 else 1.0,
-            _METHOD_DEVIATION * abs(1.0 - found[1]),
+            _METHOD_DOUBT_SHARE * abs(1.0 - mean_and_variation[1]),
         ),
         waits=int(waits["count"].sum()),
         waited_share=int(waits["count"].sum()) / len(taking),
@@ -290,7 +290,7 @@ def _within(holding: _Holding, room_ns: float) -> _Holding | None:
 
 def _service(store: str, use: _LockUse, holding: _Holding) -> FittedValue:
     mean_ns = float(round(holding.service_s * 1e9))
-    is_constant = holding.variation < _LEAST_VARIATION
+    is_constant = holding.variation < _LEAST_VARIATION_RATIO
     values = (mean_ns,) if is_constant else (mean_ns, float(round(mean_ns * holding.variation)))
     law = Law("fixed" if is_constant else "lognormal", values, timed=True)
     source = f"holding time of {use.name}, from {holding.waits:,} waits in the queue of one holder"
@@ -308,8 +308,8 @@ def _shortened(use: _LockUse, found: _Holding, holding: _Holding) -> str:
     """A warning for a lock that is held longer than the machine has it."""
     return (
         f"the lock {use.name} is held for {duration(found.service_s * 1e9)}, and on the machine for "
-        f"{duration(holding.service_s * 1e9)}: in the rest processors compute or are waited for, so with more users its "
-        "waits grow faster than predicted"
+        f"{duration(holding.service_s * 1e9)}: in the rest processors compute or are waited for, so with more users "
+        "its waits grow faster than predicted"
     )
 
 

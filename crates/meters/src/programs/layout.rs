@@ -141,9 +141,9 @@ pub(crate) mod lock_sums {
     pub(crate) const PLACE: usize = 1;
     /// Number of waits.
     pub(crate) const COUNT: usize = 2;
-    /// Their time in nanoseconds.
+    /// Time of the waits in nanoseconds.
     pub(crate) const WAIT: usize = 3;
-    /// The longest of them since the last reading.
+    /// The longest wait since the last reading.
     pub(crate) const LONGEST: usize = 4;
     /// Number of words.
     pub(crate) const WORDS: usize = 8;
