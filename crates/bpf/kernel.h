@@ -50,8 +50,24 @@ struct atomic_long {
 	s64 counter;
 } RELOCATED;
 
+/* A file, and the file system that holds it. */
+struct super_block {
+	u32 s_dev; /* its device: 12 bits of the major number, 20 of the minor one */
+} RELOCATED;
+
+struct inode {
+	struct super_block *i_sb;
+	u64 i_ino;
+} RELOCATED;
+
+/* A lock of the kernel for one writer or several readers; only its address is used. */
+struct rw_semaphore {
+	struct atomic_long count;
+} RELOCATED;
+
 struct mm_struct {
 	struct {
+		struct rw_semaphore mmap_lock;
 		struct atomic_long pgtables_bytes;
 		u64 stack_vm;
 	} RELOCATED;
@@ -162,6 +178,7 @@ struct task_struct {
 	u32 in_memstall : 1;
 	u32 frozen : 1;
 	u8 throttled;
+	u64 nvcsw; /* how often the task has left the processor to sleep */
 	u64 min_flt;
 	u64 maj_flt;
 	u64 utime;

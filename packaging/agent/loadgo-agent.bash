@@ -17,7 +17,7 @@ _loadgo_agent() {
         doctor) offered="--full" ;;
         esac
         case $before in
-        --meters) offered="none cheap cheap,profile sampled exact" ;;
+        --meters) offered="none cheap cheap,locks cheap,profile sampled exact" ;;
         --for) offered="10s 1min" ;;
         -n) offered="" ;;
         esac

@@ -18,7 +18,7 @@ _loadgo-agent() {
     ((CURRENT--))
     case $command in
     ready) _arguments '-n[medians of so many runs]:runs' '--quiet-output[discards what the command prints]' '*::command:_normal' ;;
-    meter) _arguments '--for[how long]:time:(10s 1min)' '--meters[which meters]:tier:(none cheap cheap,profile sampled exact)' '*::command:_normal' ;;
+    meter) _arguments '--for[how long]:time:(10s 1min)' '--meters[which meters]:tier:(none cheap cheap,locks cheap,profile sampled exact)' '*::command:_normal' ;;
     doctor) _arguments '--full[of each ability how]' ;;
     esac
 }

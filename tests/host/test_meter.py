@@ -140,7 +140,7 @@ def test_a_command_that_cannot_be_run_is_refused_as_a_shell_does(bench: Bench) -
 def test_what_makes_no_sense_is_refused_before_anything_is_loaded(bench: Bench) -> None:
     assert "leave --for out" in bench.typed("meter", "--for", "1s", "--", "true", status=2).stderr
     assert "out of range" in bench.typed("meter", "--every", "1ms", "--for", "1s", status=2).stderr
-    with pytest.raises(ValueError, match="choose 'cheap' or 'cheap,profile' or 'sampled' or 'exact'"):
+    with pytest.raises(ValueError, match="choose 'cheap' or 'cheap,locks' or 'cheap,profile' or 'sampled' or 'exact'"):
         loadgo.meter(("true",), meters="none", out=bench.folder / "kept")
     assert not (bench.folder / "kept").exists()
     served = bench.typed("meter", "--meters", "sampled", "--serve", "127.0.0.1:0", "--for", "1s", status=2)

@@ -223,7 +223,7 @@ def test_a_simulated_machines_meters_are_always_exact(tmp_path: Path) -> None:
 
 
 def test_meters_that_there_are_not_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'none', 'cheap', 'cheap,profile', 'sampled' or 'exact'"):
+    with pytest.raises(ValueError, match="'none', 'cheap', 'cheap,locks', 'cheap,profile', 'sampled' or 'exact'"):
         loadgo.run("light", meters="all", out=tmp_path / "kept")
 
 

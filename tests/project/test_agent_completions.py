@@ -20,7 +20,7 @@ OFFERED = {
     ("me",): {"meter"},
     ("ready", "-"): {"-n", "--quiet-output"},
     ("meter", "--"): {"--for", "--meters"},
-    ("meter", "--meters", ""): {"none", "cheap", "cheap,profile", "sampled", "exact"},
+    ("meter", "--meters", ""): {"none", "cheap", "cheap,locks", "cheap,profile", "sampled", "exact"},
     ("meter", "--meters", "e"): {"exact"},
     ("doctor", "--f"): {"--full"},
     ("ready", "--", "loadgo-age"): {"loadgo-agent"},

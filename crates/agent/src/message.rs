@@ -254,7 +254,7 @@ pub struct MeterRequest {
     pub id: String,
     /// The address by which the controller reaches this host: `ssh://HOST`.
     pub address: String,
-    /// `none`, `cheap`, `cheap,profile`, `sampled` or `exact`; `allowed` for the cheap ones where the host allows them, else none.
+    /// `none`, `cheap`, `cheap,locks`, `cheap,profile`, `sampled` or `exact`; `allowed` for the cheap ones where the host allows them, else none.
     pub meters: String,
     /// Length of a span of the records.
     pub every_s: f64,

@@ -125,7 +125,16 @@ struct name_key {
 enum { MOST_OWED_NS = 100000 };
 
 /* Number of things for which a map had no room, and of names in use. */
-enum counter { SESSIONS_LOST, NAMES_LOST, NAMES_GIVEN, TASKS_LOST, COUNTERS = 8 };
+enum counter { SESSIONS_LOST, NAMES_LOST, NAMES_GIVEN, TASKS_LOST, LOCK_WAITS_LOST, COUNTERS = 8 };
+
+/* A wait for a lock that is under way. */
+struct lock_wait {
+	u64 lock; /* its address; 0: no wait */
+	u64 began;
+	u64 key; /* of its sums: see locks.h */
+	u64 place; /* likewise */
+	u64 slept; /* of a lock on a file: how often the task had slept when it was last refused */
+};
 
 /* A task. While it runs, `struct processor` has what it does. */
 struct task_record {
@@ -140,6 +149,8 @@ struct task_record {
 	u32 name; /* index of its name in `names`; 0: not looked up */
 	u64 owed_cpu; /* ns that its name has not been charged yet */
 	u64 owed_ready; /* likewise, of time ready */
+	struct lock_wait lock; /* of the kernel */
+	struct lock_wait file_lock;
 };
 
 /* src/programs/layout.rs reads these as numbers of eight bytes. */

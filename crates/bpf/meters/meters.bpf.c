@@ -11,6 +11,7 @@
 #include "calls.h"
 #include "faults.h"
 #include "interrupts.h"
+#include "locks.h"
 #include "empty.h"
 
 char terms[] SECTION("license") = "GPL";

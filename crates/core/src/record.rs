@@ -2,6 +2,7 @@
 //!
 //! Each table has a struct, each column a field, in the units of `docs/run-folder.md`. Values are raw: no means, no buckets.
 
+mod lock_wait;
 mod memory;
 mod meter_price;
 mod meter_window;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use crate::load::Phase;
 use crate::system::{Barrier, Usage, UserId};
 use crate::time::Instant;
+pub use lock_wait::LockWaitRow;
 pub use memory::{FREE_MEMORY, MemoryRow, OTHER_MEMORY};
 pub use meter_price::MeterPriceRow;
 pub use meter_window::MeterWindowRow;
@@ -331,6 +333,8 @@ pub struct MeterRows {
     pub window_events: Vec<WindowEventRow>,
     /// Rows of `working_sets`.
     pub working_sets: Vec<WorkingSetRow>,
+    /// Rows of `lock_waits`.
+    pub lock_waits: Vec<LockWaitRow>,
 }
 
 impl MeterRows {
@@ -339,7 +343,7 @@ impl MeterRows {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
         let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
-        let of_windows = [self.meter_windows.len(), self.window_events.len(), self.working_sets.len()];
+        let of_windows = [self.meter_windows.len(), self.window_events.len(), self.working_sets.len(), self.lock_waits.len()];
         let count = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }

@@ -1,5 +1,5 @@
-//! Runs a command under the meters: `metered none|bare|cheap|cheap,profile|sampled|exact|exact-alone COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
-//! `METERED=-`, prints the system calls to standard error.
+//! Runs a command under the meters: `metered none|bare|cheap|cheap,locks|cheap,profile|sampled|exact|exact-alone COMMAND…`. With `METERED=FILE`, writes their sums to the file as JSON. With
+//! `METERED=-`, prints the system calls and the waits for locks to standard error.
 
 use loadgo_core::record::MeterRows;
 use loadgo_core::time::Instant;
@@ -13,7 +13,7 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [tier, program, arguments @ ..] = &words[..] else {
-        panic!("usage: metered none|bare|cheap|cheap,profile|sampled|exact|exact-alone COMMAND…")
+        panic!("usage: metered none|bare|cheap|cheap,locks|cheap,profile|sampled|exact|exact-alone COMMAND…")
     };
     let began = std::time::Instant::now();
     let now = || Instant(began.elapsed().as_nanos() as u64);
@@ -32,16 +32,17 @@ fn main() -> ExitCode {
 }
 
 fn wanted(tier: &str) -> Option<MeterRequest> {
+    let locks = matches!(tier, "cheap,locks" | "exact" | "exact-alone");
     let (tier, profile_hz) = match tier {
         "none" | "bare" => return None, // bare: programs that do nothing at the exact tier's hooks
-        "cheap" => (Tier::Cheap, None),
+        "cheap" | "cheap,locks" => (Tier::Cheap, None),
         "cheap,profile" => (Tier::Cheap, Some(PROFILE_HZ)),
         "sampled" => (Tier::Sampled, None),
         "exact" => (Tier::Exact, Some(PROFILE_HZ)),
         "exact-alone" => (Tier::Exact, None), // without the profile
         _ => panic!("no tier is called {tier}"),
     };
-    Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], profile_hz })
+    Some(MeterRequest { tier, accounts: 64, commands: vec!["all".into()], locks, profile_hz })
 }
 
 /// Waits for the child; calls `read` every second meanwhile, and when the child has ended.
@@ -89,6 +90,7 @@ fn sums_as_json(samples: &[MeterRows]) -> String {
 }
 
 fn print(samples: &[MeterRows]) {
+    print_lock_waits(samples);
     let mut calls: BTreeMap<&str, [u64; 5]> = BTreeMap::new();
     let sums = |row: &&loadgo_core::record::PrimitiveRow| row.bucket_ns.is_none() && row.user.is_none() && row.command.is_none();
     for row in samples.iter().flat_map(|sample| &sample.primitives).filter(sums) {
@@ -103,5 +105,18 @@ fn print(samples: &[MeterRows]) {
             time_ns / count,
             wait_ns / count
         );
+    }
+}
+
+fn print_lock_waits(samples: &[MeterRows]) {
+    let mut waits: BTreeMap<(&str, &str), [u64; 3]> = BTreeMap::new();
+    for row in samples.iter().flat_map(|sample| &sample.lock_waits) {
+        let [count, wait_ns, longest_ns] = waits.entry((&row.kind, row.place.as_deref().unwrap_or("-"))).or_default();
+        *count += row.count;
+        *wait_ns += row.wait_ns;
+        *longest_ns = (*longest_ns).max(row.longest_ns);
+    }
+    for ((kind, place), [count, wait_ns, longest_ns]) in waits {
+        eprintln!("{kind:20} {place:32} {count:>8} waits, mean {:>10} ns, longest {longest_ns:>10} ns", wait_ns / count);
     }
 }

@@ -67,7 +67,7 @@ fn pair(load: &str, path: &str, kinds: &[&str]) -> [f64; 3] {
         text.parse::<f64>().expect("the result is a number")
     };
     let bare = run(&mut Oneshot::open().expect("a command can be run"));
-    let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
     let now = || Instant(monotonic_ns());
     let mut meters = Meters::begin(&wanted, now()).expect("this host has the meters");
     let mut oneshot = Oneshot::open().expect("a command can be run");

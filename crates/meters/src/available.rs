@@ -65,7 +65,7 @@ pub fn host_meters() -> Vec<MeterAvailability> {
     }
     let addresses = Addresses::read();
     let tracepoints = tracepoints(&fs::read(BTF_PATH).unwrap_or_default());
-    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: Some(PROFILE_HZ) };
+    let wanted = MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), locks: true, profile_hz: Some(PROFILE_HZ) };
     Meter::OF_HOST
         .map(|meter| MeterAvailability {
             meter,
@@ -180,6 +180,12 @@ fn loaded_quality(
         (Meter::ClockProfile | Meter::Segments, _) if wanted.profile_hz.is_none() => {
             MeterQuality::Absent("the cheap meters leave it out: --meters cheap,profile".into())
         }
+        (Meter::Locks, _) if !wanted.locks => {
+            MeterQuality::Absent(format!("{} leave it out: --meters cheap,locks or exact", tier_meters(wanted.tier)).into())
+        }
+        (Meter::Locks, _) if addresses.sleeping.ends == 0 => {
+            MeterQuality::estimated_since("without the function that waits", hidden_addresses())
+        }
         (Meter::ClockProfile, _) => MeterQuality::estimated("by samples on a clock"),
         (Meter::Price, _) => MeterQuality::estimated(price::method()),
         (Meter::IdleByCause, _) if addresses.fault.begins == 0 => {
@@ -195,6 +201,15 @@ fn loaded_quality(
             MeterQuality::Absent("the cheap meters leave it out: --meters sampled or exact".into())
         }
         _ => MeterQuality::Exact,
+    }
+}
+
+/// The meters of a tier, as a sentence names them.
+fn tier_meters(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Cheap => "the cheap meters",
+        Tier::Sampled => "the sampled meters",
+        Tier::Exact => "these meters",
     }
 }
 

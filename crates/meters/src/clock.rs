@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn ticks_that_divide_busy_time_soon_meet_every_moment_of_the_periods_of_timers() {
-        let wanted = MeterRequest { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), profile_hz: None };
+        let wanted = MeterRequest { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), locks: false, profile_hz: None };
         let period_us = period_ns(wanted.clock_hz().expect("the cheap tier has a clock")) as f64 / 1000.0;
         for timer_us in TIMER_PERIODS_US {
             let mut met: Vec<f64> = (0..64).map(|tick| f64::from(tick) * period_us % timer_us / timer_us).collect();

@@ -26,7 +26,7 @@ impl MeterPart for FailingPart {
 #[test]
 fn a_part_that_fails_costs_no_other_part_its_rows() {
     let now = || Instant(monotonic_ns());
-    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), locks: false, profile_hz: None };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|why| panic!("these tests need root: {why}"));
     let began = now();
     meters.sample(began).unwrap();

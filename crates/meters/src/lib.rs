@@ -42,7 +42,7 @@ use loadgo_core::time::Instant;
 use loadgo_sys::clock::monotonic_ns;
 use part::{Context, MeterPart, RecordSpan};
 use programs::load::MissingProgram;
-use tables::{by_user, calls, faults, freed_accounts, interrupts, processes, queue, time};
+use tables::{by_user, calls, faults, freed_accounts, interrupts, locks, processes, queue, time};
 
 /// A part with the end of its last span.
 struct TimedPart {
@@ -182,6 +182,7 @@ const PARTS: &[(Option<Meter>, BeginPart)] = &[
     (None, by_user::ByUser::begin),
     (Some(Meter::Faults), faults::FaultTable::begin),
     (Some(Meter::Interrupts), interrupts::InterruptTable::begin),
+    (Some(Meter::Locks), locks::LockTable::begin),
     (Some(Meter::Primitives), windows::Windows::begin),
     (Some(Meter::Price), price::Price::begin),
 ];

@@ -21,6 +21,8 @@ pub enum Meter {
     Faults,
     /// Interrupts.
     Interrupts,
+    /// Waits for locks: of the kernel, and on files.
+    Locks,
     /// Stacks, by samples on a clock.
     ClockProfile,
     /// Page faults and samples by mapping.
@@ -35,7 +37,7 @@ pub enum Meter {
 
 impl Meter {
     /// The meters of a host, in the order of outputs.
-    pub const OF_HOST: [Meter; 11] = [
+    pub const OF_HOST: [Meter; 12] = [
         Meter::TotalTime,
         Meter::IdleByCause,
         Meter::Queue,
@@ -44,6 +46,7 @@ impl Meter {
         Meter::Primitives,
         Meter::Faults,
         Meter::Interrupts,
+        Meter::Locks,
         Meter::ClockProfile,
         Meter::Segments,
         Meter::Price,
@@ -60,6 +63,7 @@ impl Meter {
             Meter::Primitives => "primitives",
             Meter::Faults => "faults",
             Meter::Interrupts => "interrupts",
+            Meter::Locks => "locks",
             Meter::ClockProfile => "clock profile",
             Meter::Segments => "segments",
             Meter::Price => "price of the meters",

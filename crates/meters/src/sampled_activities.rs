@@ -79,7 +79,7 @@ fn check_same(counted: [u64; 6], walked: [u64; 6], processor: u32) {
 
 #[test]
 fn the_program_in_the_kernel_and_the_walk_of_the_same_samples_count_the_same_activities() {
-    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), locks: false, profile_hz: None };
     let mut loaded = load_only(&wanted, Meter::Queue).unwrap_or_else(|why| panic!("these tests need root: {why}"));
     let program = load_clock_program(&mut loaded).expect("the program loads");
     let (counts, kallsyms) =

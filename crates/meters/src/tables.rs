@@ -8,6 +8,7 @@ pub mod histogram;
 mod idle;
 pub(crate) mod interrupts;
 pub(crate) mod kernel_interrupts;
+pub(crate) mod locks;
 pub(crate) mod processes;
 pub(crate) mod processors;
 pub(crate) mod queue;

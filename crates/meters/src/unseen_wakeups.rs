@@ -67,7 +67,7 @@ fn ready_beside_unseen(tier: Tier) -> (u64, u64) {
     let processor = sched_getcpu();
     let unseen = Pinned::start(&["sh", "-c", "while :; do :; done"], processor);
     UNSEEN_PROCESS.store(unseen.0.id(), Relaxed);
-    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
     let mut meters =
         Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
     let mut waits = meters.waits(vec![0]).expect("sessions are distinguished");

@@ -29,6 +29,8 @@ pub struct MeterRequest {
     pub accounts: u32,
     /// The commands that users type, for system calls and faults by command. A command's number is its index here plus 1.
     pub commands: Vec<Arc<str>>,
+    /// Whether waits for locks are metered.
+    pub locks: bool,
     /// Samples per second of the clock profile, which has stacks, and faults and samples by mapping; None without a profile.
     pub profile_hz: Option<u32>,
 }

@@ -2,8 +2,9 @@
 
 mod metered;
 
-use metered::{Metered, own};
+use metered::{Metered, Sums, own};
 use rustix::process::{Pid, Signal, getppid, kill_process};
+use std::collections::BTreeMap;
 use std::fs::{read_to_string, remove_dir};
 use std::hint::black_box;
 use std::io::{Read, Write, stderr, stdin};
@@ -40,27 +41,34 @@ fn echo() {
     stderr().write_all(&byte).expect("the test reads");
 }
 
+/// Runs a load of this test program as user 1. Returns the totals of its calls.
+fn totals_of_load(metered: &mut Metered, load: &str) -> BTreeMap<String, Sums> {
+    let child = metered.start(1, own(load).stdout(Stdio::null()));
+    metered.until_over(child, 1, 1);
+    metered.of(1)
+}
+
 #[test]
 fn a_call_is_counted_once() {
-    assert_eq!(Metered::begin(&[]).load("call 1000")["getppid"].count, 1000);
+    assert_eq!(totals_of_load(&mut Metered::begin(&[]), "call 1000")["getppid"].count, 1000);
 }
 
 #[test]
 fn calls_of_all_threads_are_counted() {
-    let totals = Metered::begin(&[]).load("threads 500");
+    let totals = totals_of_load(&mut Metered::begin(&[]), "threads 500");
     assert_eq!(totals["getppid"].count, 4000);
     assert!(totals["exit"].count >= 8, "each thread ends once");
 }
 
 #[test]
 fn a_call_that_fails_is_an_error() {
-    let rmdir = Metered::begin(&[]).load("fail 100")["rmdir"];
+    let rmdir = totals_of_load(&mut Metered::begin(&[]), "fail 100")["rmdir"];
     assert_eq!((rmdir.count, rmdir.errors), (100, 100));
 }
 
 #[test]
 fn a_call_that_waits_takes_time_and_no_processor() {
-    let slept = Metered::begin(&[]).load("sleep 200")["clock_nanosleep"];
+    let slept = totals_of_load(&mut Metered::begin(&[]), "sleep 200")["clock_nanosleep"];
     assert_eq!(slept.count, 1);
     assert!(slept.time_ns >= 200_000_000, "{slept:?}");
     assert!(slept.wait_ns <= slept.time_ns && slept.wait_ns > slept.time_ns / 2, "{slept:?}");
@@ -135,7 +143,7 @@ fn calls_without_room_are_lost_by_user_and_kept_in_the_totals() {
 #[test]
 fn buckets_have_as_many_calls_as_the_totals() {
     let mut metered = Metered::begin(&[]);
-    metered.load("call 5000");
+    totals_of_load(&mut metered, "call 5000");
     assert!(sum(&metered, "getppid", false) >= 5000);
     assert_eq!(sum(&metered, "getppid", true), sum(&metered, "getppid", false));
 }

@@ -38,7 +38,7 @@ fn now() -> Instant {
 impl Metered {
     fn begin() -> Metered {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands: Vec::new(), profile_hz: None };
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
         let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
         let mut oneshot = Oneshot::open().expect("a command can be run");
         oneshot.take_waits_from(Box::new(meters.waits(Vec::new()).expect("sessions are distinguished")));

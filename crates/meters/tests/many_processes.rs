@@ -27,7 +27,7 @@ fn ticks(pid: u32) -> u64 {
 
 #[test]
 fn processes_of_a_millisecond_are_charged_to_their_names_and_their_user() {
-    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 4, commands: Vec::new(), locks: false, profile_hz: None };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
     let mut waits = meters.waits(Vec::new()).expect("sessions are distinguished");
     let mut shell = Command::new("/bin/sh").args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

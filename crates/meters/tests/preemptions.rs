@@ -51,7 +51,7 @@ fn now() -> Instant {
 fn programs_that_lose_their_processor_are_counted_as_often_as_the_kernel_counts_it() {
     let processors = aya::util::online_cpus().expect("the kernel lists them").len();
     for tier in [Tier::Cheap, Tier::Exact] {
-        let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None };
+        let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
         let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
         let loops = Loops::start(2 * processors);
         let switches_before = all_switches();

@@ -11,7 +11,7 @@ use std::time::Duration;
 fn windows(count: usize) -> (Vec<MeterPriceRow>, u64, u64) {
     let origin_ns = monotonic_ns() - 5_000_000_000; // the run's clock differs from the machine's
     let now = || Instant(monotonic_ns() - origin_ns);
-    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 8, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier: Tier::Cheap, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
     let (began, mut rows) = (now().0, Vec::new());
     while ends(&rows).len() < count {

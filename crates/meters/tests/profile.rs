@@ -23,7 +23,7 @@ fn now() -> Instant {
 
 /// The meters' rows for a user whose shell counts in the command `count`.
 fn counting(tier: Tier) -> MeterRows {
-    let wanted = MeterRequest { tier, accounts: 8, commands: vec!["count".into()], profile_hz: Some(1000) };
+    let wanted = MeterRequest { tier, accounts: 8, commands: vec!["count".into()], locks: false, profile_hz: Some(1000) };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
     let mut waits = meters.waits(vec![0, 1]).expect("sessions are distinguished");
     let mut shell = Command::new("sh").args(["-c", COUNTING]).stdin(Stdio::piped()).spawn().unwrap();

@@ -25,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn begin(tier: Tier) -> Meters {
-    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
     Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"))
 }
 

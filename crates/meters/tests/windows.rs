@@ -80,7 +80,7 @@ impl Load {
 fn windows(load: &str) -> (MeterRows, f64) {
     let now = || Instant(monotonic_ns());
     let load = Load::begin(load);
-    let wanted = MeterRequest { tier: Tier::Sampled, accounts: 8, commands: Vec::new(), profile_hz: None };
+    let wanted = MeterRequest { tier: Tier::Sampled, accounts: 8, commands: Vec::new(), locks: false, profile_hz: None };
     let mut meters = Meters::begin(&wanted, now()).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
     let (began, mut rows) = (HostInstant::now(), MeterRows::default());
     while rows.meter_windows.len() < WINDOWS_COUNT {

@@ -30,22 +30,26 @@ pub enum TierAsked {
 pub enum NamedTier {
     /// The cheap meters alone.
     Cheap,
+    /// The cheap meters with waits for locks.
+    CheapWithLocks,
     /// The cheap meters with the clock profile.
     CheapWithProfile,
     /// The cheap meters, and the exact ones in random windows.
     Sampled,
-    /// The exact meters, which always have the clock profile.
+    /// The exact meters, which always have the clock profile and the locks.
     Exact,
 }
 
 impl NamedTier {
     /// All tiers.
-    const ALL: [NamedTier; 4] = [NamedTier::Cheap, NamedTier::CheapWithProfile, NamedTier::Sampled, NamedTier::Exact];
+    const ALL: [NamedTier; 5] =
+        [NamedTier::Cheap, NamedTier::CheapWithLocks, NamedTier::CheapWithProfile, NamedTier::Sampled, NamedTier::Exact];
 
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
             NamedTier::Cheap => "cheap",
+            NamedTier::CheapWithLocks => "cheap,locks",
             NamedTier::CheapWithProfile => "cheap,profile",
             NamedTier::Sampled => "sampled",
             NamedTier::Exact => "exact",
@@ -54,10 +58,14 @@ impl NamedTier {
 
     fn tier(self) -> Tier {
         match self {
-            NamedTier::Cheap | NamedTier::CheapWithProfile => Tier::Cheap,
+            NamedTier::Cheap | NamedTier::CheapWithLocks | NamedTier::CheapWithProfile => Tier::Cheap,
             NamedTier::Sampled => Tier::Sampled,
             NamedTier::Exact => Tier::Exact,
         }
+    }
+
+    fn locks(self) -> bool {
+        matches!(self, NamedTier::CheapWithLocks | NamedTier::Exact)
     }
 
     fn profile_hz(self) -> Option<u32> {
@@ -83,7 +91,7 @@ impl TierAsked {
 }
 
 fn no_such_tier(name: &str) -> String {
-    let words = "say none, cheap, cheap,profile, sampled or exact";
+    let words = "say none, cheap, cheap,locks, cheap,profile, sampled or exact";
     match name {
         "exact,profile" => format!("there are no {name} meters: the exact meters always have the profile; {words}"),
         _ => format!("there are no {name} meters: {words}"),
@@ -195,7 +203,7 @@ impl MetersPart {
 /// The request for the meters of `sessions` sessions that type `commands`.
 pub(crate) fn wanted(tier: NamedTier, sessions: u32, commands: Vec<Arc<str>>) -> MeterRequest {
     let accounts = sessions.saturating_add(BESIDE_SESSIONS);
-    MeterRequest { tier: tier.tier(), accounts, commands, profile_hz: tier.profile_hz() }
+    MeterRequest { tier: tier.tier(), accounts, commands, locks: tier.locks(), profile_hz: tier.profile_hz() }
 }
 
 /// Begins the meters that are asked for.

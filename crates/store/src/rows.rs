@@ -210,6 +210,7 @@ impl QueuedRows {
         sampled.meter_windows.append(&mut sample.meter_windows);
         sampled.window_events.append(&mut sample.window_events);
         sampled.working_sets.append(&mut sample.working_sets);
+        sampled.lock_waits.append(&mut sample.lock_waits);
     }
 
     /// Number of rows, including those that were dropped.

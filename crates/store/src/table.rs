@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow,
-    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow, WorkingSetRow,
+    FaultRow, LockWaitRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow,
+    ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow, WorkingSetRow,
 };
 use loadgo_core::time::Instant;
 
@@ -268,6 +268,18 @@ tables! {
         file_referenced_bytes: u64 = row.file_referenced_bytes,
         device_bytes: u64 = row.device_bytes,
         returned_bytes: u64 = row.returned_bytes,
+    }
+
+    /// Waits for locks by kind, place and command.
+    LockWaits, lock_waits(rows: &[LockWaitRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        kind: Word = &row.kind,
+        place: Option<Word> = row.place.as_deref(),
+        command: Option<Word> = row.command.as_deref(),
+        count: u64 = row.count,
+        wait_ns: u64 = row.wait_ns,
+        longest_ns: u64 = row.longest_ns,
     }
 }
 

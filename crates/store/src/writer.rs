@@ -72,6 +72,7 @@ impl Writer {
         self.write_rows(Table::UserLimits, &mut rows.user_limits, batch::user_limits, |row| row.at);
         self.write_rows(Table::MeterPrice, &mut rows.meter_price, batch::meter_price, |row| row.at);
         self.write_rows(Table::MeterWindows, &mut rows.meter_windows, batch::meter_windows, |row| row.at);
+        self.write_rows(Table::LockWaits, &mut rows.lock_waits, batch::lock_waits, |row| row.at);
         self.write_rows(Table::WindowEvents, &mut rows.window_events, batch::window_events, |row| row.at);
         self.write_rows(Table::WorkingSets, &mut rows.working_sets, batch::working_sets, |row| row.at);
     }

@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
-    FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome, Phase,
-    PrimitiveRow, ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
+    FaultRow, InteractionRow, LimitCounts, LockWaitRow, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome,
+    Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
     UserLimitRow, WindowEventRow, WorkingSetRow,
 };
 use loadgo_core::system::Usage;
@@ -126,6 +126,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         meter_windows: vec![window_of(at, count)],
+        lock_waits: vec![LockWaitRow { at, kind: "flock".into(), count, ..LockWaitRow::default() }],
         window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
         working_sets: vec![WorkingSetRow { at, span_ns: 9, user: 1, resident_bytes: count, ..WorkingSetRow::default() }],
         ..MeterRows::default()

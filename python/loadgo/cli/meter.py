@@ -47,10 +47,11 @@ def meter(
         str | None, typer.Option("--for", help="Length of the metering: 10s, 5min; by default until an interrupt.")
     ] = None,
     meters: Annotated[
-        Literal["cheap", "cheap,profile", "sampled", "exact"],
+        Literal["cheap", "cheap,locks", "cheap,profile", "sampled", "exact"],
         typer.Option(
-            help="cheap: context switches, idle times and waits; cheap,profile: also faults and samples by mapping and "
-            "function; sampled: also estimates of system calls, faults and interrupts; exact: each of them."
+            help="cheap: context switches, idle times and waits; cheap,locks: also waits for locks; cheap,profile: "
+            "also faults and samples by mapping and function; sampled: also estimates of system calls, faults and "
+            "interrupts; exact: each of them."
         ),
     ] = "cheap",
     on: HostsOption = "here",

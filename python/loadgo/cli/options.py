@@ -132,7 +132,7 @@ LimitEachOption = Annotated[
     ),
 ]
 MetersOption = Annotated[
-    Literal["none", "cheap", "cheap,profile", "sampled", "exact"] | None,
+    Literal["none", "cheap", "cheap,locks", "cheap,profile", "sampled", "exact"] | None,
     typer.Option(help="The kernel's meters: see loadgo run."),
 ]
 DrawsOption = Annotated[

@@ -107,11 +107,11 @@ def run(
         typer.Option(min=1, help="Read usage for every n-th interaction of a user only, which costs the driver less."),
     ] = None,
     meters: Annotated[
-        Literal["none", "cheap", "cheap,profile", "sampled", "exact"] | None,
+        Literal["none", "cheap", "cheap,locks", "cheap,profile", "sampled", "exact"] | None,
         typer.Option(
             help="The kernel's meters; by default cheap if the host allows them, else none. Mappings and functions "
-            "need cheap,profile or exact. Faults and system calls need sampled (estimates) or exact, and loadgo "
-            "report --by needs exact."
+            "need cheap,profile or exact, waits for locks cheap,locks or exact. Faults and system calls need sampled "
+            "(estimates) or exact, and loadgo report --by needs exact."
         ),
     ] = None,
     working_sets: Annotated[

@@ -59,7 +59,7 @@ def watch(
         ),
     ] = None,
     meters: Annotated[
-        Literal["cheap", "cheap,profile", "sampled", "exact"] | None,
+        Literal["cheap", "cheap,locks", "cheap,profile", "sampled", "exact"] | None,
         typer.Option(help="The meters of a host without a run: exact has each page fault too, and costs more."),
     ] = None,
     on: HostsOption = "here",

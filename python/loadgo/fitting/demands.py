@@ -7,8 +7,9 @@ wrong by 3 %.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -151,16 +152,30 @@ def _unlimited_servers(store: str) -> tuple[str, str]:
     return dotted("storage", store, "servers"), "any"
 
 
+def mean_unmetered_waits(rows: pl.DataFrame, interrupt_ns: float) -> dict[str, float]:
+    """The mean unmetered part of the response of each command, in nanoseconds."""
+    wait_ns, names = _unmetered_wait(rows, interrupt_ns), rows["command"].to_numpy()
+    return {name: float(wait_ns[names == name].mean()) for name in command_names(rows)}
+
+
 def fit_unmetered_wait(
-    rows: pl.DataFrame, groupings: Sequence[Grouping], interrupt_ns: float, *, busy: bool
+    rows: pl.DataFrame,
+    groupings: Sequence[Grouping],
+    interrupt_ns: float,
+    taken_ns: Mapping[str, float] = MappingProxyType({}),
+    *,
+    busy: bool,
 ) -> FittedValues:
     """The part of each response that no meter explains: waits for the terminal, timers and other hosts.
 
     Each interaction makes one request of this length. The request's end costs `interrupt_ns` of a processor, which no
-    interaction owns. On a `busy` host, unmetered waits of the kernel's threads for a processor are in it too, so the
-    median is taken.
+    interaction owns. `taken_ns` of it, by command, are other parts of the machine. On a `busy` host, unmetered waits of
+    the kernel's threads for a processor are in it too, so the median is taken.
     """
     wait_ns = _unmetered_wait(rows, interrupt_ns)
+    for name, each_ns in taken_ns.items():
+        selected = rows["command"].to_numpy() == name
+        wait_ns[selected] *= max(1.0 - each_ns / wait_ns[selected].mean(), 0.0)
     measured_ns = wait_ns.copy()
     if busy:
         for name in command_names(rows):

@@ -21,9 +21,10 @@ from loadgo.distribution.choice import WorkerChoice
 from loadgo.documents.result import Result
 from loadgo.errors import BadArgument
 from loadgo.fitting.correlation import fit_correlations
-from loadgo.fitting.demands import fit_disk_waits, fit_processor_times, fit_unmetered_wait
+from loadgo.fitting.demands import fit_disk_waits, fit_processor_times, fit_unmetered_wait, mean_unmetered_waits
 from loadgo.fitting.design import further_runs
 from loadgo.fitting.load_law import INDEPENDENT_WORK, UNSEEN_DEPENDENCE, RunLoads, load_shares, run_loads
+from loadgo.fitting.locks import FittedLocks, fit_locks
 from loadgo.fitting.machine_file import fitted_parameters, machine_file_text
 from loadgo.fitting.memory import fit_memory
 from loadgo.fitting.reading import RunReading, read_runs
@@ -163,13 +164,14 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     is_busy = readings[0].kind == "host" and others is not None and others.share > MOST_OTHERS_SHARE
     loads = None if is_busy else run_loads(readings, interrupt_ns)
     measured = MeasuredRuns(readings, rows, groupings, loads)
-    values = _fit_host(measured, unowned) if readings[0].kind == "host" else _fit_machine(measured, crew)
+    locks = _fit_locks(measured, interrupt_ns)
+    values = _fit_host(measured, unowned, locks) if readings[0].kind == "host" else _fit_machine(measured, crew)
     values = join_values(known_values(readings[0]), values, fit_correlations(values, rows, groupings))
     fitted = _fitted_parameters(readings, rows, values, groupings)
     heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
     checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings, crew)
     growth = growth_warnings(readings) if loads is None else ()
-    fitted = replace(fitted, warnings=(*fit_warnings(readings, others, checks), *growth))
+    fitted = replace(fitted, warnings=(*fit_warnings(readings, others, checks), *growth, *locks.warnings))
     return Fit(
         text=machine_file_text(heading, values, load, fitted),
         title=heading.title,
@@ -244,7 +246,19 @@ def _try_switching(
     return switch_cost(trial, costs.switch_ns, costs.line_in_ns, costs.switch_ns)
 
 
-def _fit_host(measured: MeasuredRuns, unowned: UnownedTime | None) -> FittedValues:
+def _fit_locks(measured: MeasuredRuns, interrupt_ns: float) -> FittedLocks:
+    """The locks of a host; none where the unmetered part of a response, in which they are held, is not known."""
+    rows, readings = measured.rows, measured.readings
+    if readings[0].kind != "host" or rows["ready"].is_null().all():
+        return FittedLocks()
+    return fit_locks(readings, mean_unmetered_waits(rows, interrupt_ns))
+
+
+def _is_busy(readings: Sequence[RunReading]) -> bool:
+    return any(reading.total is not None and reading.total.busy_share > _BUSY_HOST_SHARE for reading in readings)
+
+
+def _fit_host(measured: MeasuredRuns, unowned: UnownedTime | None, locks: FittedLocks) -> FittedValues:
     """The values of a host: from the meters of its interactions, their unmetered waits, and time that none owns."""
     readings, rows, groupings = measured.readings, measured.rows, measured.groupings
     work = fit_processor_times(rows, groupings, np.zeros(len(rows)), measured.loads)
@@ -260,10 +274,8 @@ def _fit_host(measured: MeasuredRuns, unowned: UnownedTime | None) -> FittedValu
         assumed = "waits for a processor were not metered, so the unmetered part of a response is not known"
         return join_values(*parts, FittedValues((), (assumed,)))
     interrupt_ns = unowned.interaction_ns if unowned else 0.0
-    busy = any(reading.total is not None and reading.total.busy_share > _BUSY_HOST_SHARE for reading in readings)
-    return join_values(
-        *parts, fit_unmetered_wait(rows, groupings, interrupt_ns, busy=busy), _unowned_interrupt(unowned)
-    )
+    wait = fit_unmetered_wait(rows, groupings, interrupt_ns, locks.taken_ns, busy=_is_busy(readings))
+    return join_values(*parts, locks.values, wait, _unowned_interrupt(unowned))
 
 
 def _unowned_interrupt(unowned: UnownedTime | None) -> FittedValues:

@@ -10,6 +10,7 @@ from loadgo.measures.fail_if_figures import ConditionResult
 from loadgo.measures.hosts import HostFigures, HostLost
 from loadgo.measures.limit_costs import LimitCost, LimitCosts
 from loadgo.measures.littles_law import LittleAudit
+from loadgo.measures.lock_waits import LockWaits
 from loadgo.measures.meter_price import MeterPrice, PriceOfMeter
 from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHosts
 from loadgo.measures.meters import FunctionSamples, MappingTotals, MeteredWindows, Meters, MetersOfPart
@@ -72,8 +73,8 @@ JSON_KEYS: dict[type, str] = {
     WhoseTime: "source users processes",
     OwnerTime: "name cpu_ns ready_wait_ns paging_wait_ns io_wait_ns",
     Meters: (
-        "span_ns windows faults fault_correction_ns segments functions primitives interrupts queues ready eligible "
-        "asking by parts command"
+        "span_ns windows faults fault_correction_ns segments functions primitives interrupts locks queues ready "
+        "eligible asking by parts command"
     ),
     EventTotals: (
         "name count errors faults cpu_ns wait_ns time_ns mean_ns p50_ns p90_ns p99_ns count_error cpu_error_ns"
@@ -81,6 +82,7 @@ JSON_KEYS: dict[type, str] = {
     MeteredWindows: "number covered_ns share",
     MappingTotals: "name faults_minor faults_major samples",
     FunctionSamples: "name samples share",
+    LockWaits: "kind place count a_second wait_ns mean_ns longest_ns users_wait_ns response_share",
     Queue: "name length requests a_second service_ns wait_ns busy",
     ReadyQueue: "mean lengths wait_ns switches preemptions interruptions a_second",
     QueueLengthTime: "low high time_ns share",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from loadgo.measures.event_totals import EventTotals, event_totals, measured_sum
+from loadgo.measures.lock_waits import LockWaits, interactions_beside, lock_waits_of
 from loadgo.measures.queues import Queue, ReadyQueue, measures_of, queues_of, ready_of
 from loadgo.measures.sampled_events import SampledEvents, sampled_events
 from loadgo.measures.window_sample import window_sample
@@ -85,6 +86,8 @@ class Meters:
     primitives: tuple[EventTotals, ...]
     interrupts: tuple[EventTotals, ...]
     """Interrupts by device, then soft interrupts by kind."""
+    locks: tuple[LockWaits, ...]
+    """Waits for locks, the most time first."""
     queues: tuple[Queue, ...]
     ready: ReadyQueue | None
     """The processors' queue; None when it was not measured."""
@@ -119,6 +122,7 @@ def meters_of(tables: Tables, stretch: Stretch, by: BreakdownColumn | None = Non
         functions=_function_samples(_rows_within(tables.stacks, tables, stretch)),
         primitives=_totals(host_wide_rows(primitives), sampled, are_cut=True),
         interrupts=_interrupt_totals(faults, sampled),
+        locks=_lock_waits(tables, stretch, span_ns),
         queues=queues_of(measures, span_ns),
         ready=ready_of(measures.get("processors"), span_ns, _interrupt_count(fault_totals)),
         eligible=of_processors.get("eligible"),
@@ -138,6 +142,11 @@ def _metered_windows(sampled: SampledEvents | None) -> MeteredWindows | None:
         return None
     sample = sampled.sample
     return MeteredWindows(len(sample.at_ns), int(sample.lengths_ns.sum()), sample.share)
+
+
+def _lock_waits(tables: Tables, stretch: Stretch, span_ns: int) -> tuple[LockWaits, ...]:
+    beside = interactions_beside(_rows_within(tables.time, tables, stretch), tables.interactions)
+    return lock_waits_of(_rows_within(tables.lock_waits, tables, stretch), beside, span_ns)
 
 
 def _fault_correction_ns(conditions: Mapping[str, Any]) -> float | None:

@@ -26,7 +26,7 @@ _REACH_IN_ERRORS = 1.96
 
 def dividing_clock_hz(meters_section: Mapping[str, Any]) -> int:
     """Samples a second of each busy processor that divide its time, by `[meters]` of `run.toml`; 0 without any."""
-    if meters_section.get("tier") not in ("cheap", "cheap,profile", SAMPLED_TIER):
+    if meters_section.get("tier") not in ("cheap", "cheap,locks", "cheap,profile", SAMPLED_TIER):
         return 0
     return int(meters_section.get("clock_hz", _FIRST_CLOCK_HZ))
 

@@ -26,7 +26,7 @@ from loadgo.running.stopping import catch_stop_signals
 
 HostFields = dict[str, Any]
 """Values by name, as `_loadgo.MeteredHost` takes its options and returns its progress and its result."""
-METER_TIERS = ("cheap", "cheap,profile", "sampled", "exact")
+METER_TIERS = ("cheap", "cheap,locks", "cheap,profile", "sampled", "exact")
 SHORTEST_SPAN_S, LONGEST_SPAN_S = 0.01, 3600.0
 
 
@@ -94,9 +94,10 @@ def meter(
     Args:
         command: The words of a command that is metered for as long as it runs. Without one the entire host is metered.
         duration: The length, in seconds or as a text such as `2min`. Without it, until an interrupt.
-        meters: `cheap` counts context switches, idle times and waits. `cheap,profile` also has page faults and
-            samples by mapping and by function. `sampled` estimates system calls, page faults and interrupts from
-            random windows (see docs/meters.md). `exact` has each system call, page fault and interrupt too.
+        meters: `cheap` counts context switches, idle times and waits. `cheap,locks` also has waits for locks,
+            and `cheap,profile` page faults and samples by mapping and by function. `sampled` estimates system calls,
+            page faults and interrupts from random windows (see docs/meters.md). `exact` has each system call, page
+            fault and interrupt too.
         on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). Its
             records come into the folder here. Or the path of a list of hosts, such as `hosts.toml`. A command and
             `viewers` are for this host alone.

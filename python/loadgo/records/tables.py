@@ -81,6 +81,7 @@ class Tables:
     meter_windows: pl.DataFrame
     window_events: pl.DataFrame
     working_sets: pl.DataFrame
+    lock_waits: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

@@ -10,6 +10,7 @@ from loadgo.measures.meters import CLOCKED_FAULTS, MappingTotals, MetersOfPart
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import MOST_PATH_CHARS, duration, exact_share, number, path_end, share
 from loadgo.notation.terms import OPERATION_TERMS, fault_name, fault_term, operation_name
+from loadgo.reporting.lock_tables import lock_waits
 from loadgo.reporting.processor_time_tables import by_user
 from loadgo.reporting.simulated_machine import simulated
 from loadgo.reporting.view import View
@@ -32,6 +33,7 @@ def meter_tables(summary: Summary, view: View, lengths_over_time: Mapping[str, s
         primitives_of_each(summary, view),
         faults_of_command(summary),
         primitives_of_command(summary, view),
+        lock_waits(summary, view),
         ready_queue(summary),
         ready_lengths(summary, lengths_over_time),
         queues(summary),

@@ -31,7 +31,7 @@ class Driver:
 
 DEFAULT_DRIVER = Driver()
 
-METER_TIERS = ("none", "cheap", "cheap,profile", "sampled", "exact")
+METER_TIERS = ("none", "cheap", "cheap,locks", "cheap,profile", "sampled", "exact")
 """Values of `meters`."""
 
 

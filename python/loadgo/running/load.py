@@ -89,7 +89,7 @@ class Metering:
     """How a host's users and processors are metered."""
 
     meters: str | None = None
-    """The tier of kernel meters: `none`, `cheap`, `cheap,profile`, `sampled` or `exact`.
+    """The tier of kernel meters: `none`, `cheap`, `cheap,locks`, `cheap,profile`, `sampled` or `exact`.
 
     Default: `cheap` if this host allows it, else `none`.
     """
@@ -134,7 +134,7 @@ _TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "until": ((str,), "a text, such as 'interactions=1e6'"),
     "limit": ((str,), "a text, such as 'memory=256M,cpus=1'"),
     "limit_each": ((str,), "a text, such as 'cpus=2,memory=1G'"),
-    "meters": ((str,), "'none', 'cheap', 'cheap,profile', 'sampled' or 'exact'"),
+    "meters": ((str,), "'none', 'cheap', 'cheap,locks', 'cheap,profile', 'sampled' or 'exact'"),
     "login": ((str,), "a command, such as 'ssh host'"),
 }
 """The types that each argument of a run may have, and an example of how to write it."""

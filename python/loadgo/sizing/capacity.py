@@ -98,7 +98,7 @@ def capacity(
         limit: Limits of all users of a host together, such as `memory=256M,cpus=1`.
         limit_each: Limits of each user, such as `cpus=2,pids=200`; on a simulated machine `cpus` and `nice` alone. In
             a mix, `CLASS:cpus=0.5` replaces them for the users of one class.
-        meters: The meters of a host: `none`, `cheap`, `cheap,profile`, `sampled` or `exact`.
+        meters: The meters of a host: `none`, `cheap`, `cheap,locks`, `cheap,profile`, `sampled` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The shortest trial, in seconds or as a text such as `30s`, by the system's clock. By default 30 s on
             a host.

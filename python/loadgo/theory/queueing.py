@@ -49,6 +49,31 @@ def closed_station(users: int, think_s: float, rates: Sequence[float]) -> Closed
 
 
 @dataclass(frozen=True)
+class SingleServer:
+    """A first-come-first-served server that a fixed number of users share, in the steady state."""
+
+    waiting: float
+    """Mean number of users who wait for it, without the one that it serves."""
+    busy_at_arrival: float
+    """Probability that a user who comes finds it busy."""
+
+
+def single_server(users: int, think_s: float, service_s: float, variation: float = 1.0) -> SingleServer:
+    """Users who think and then use one server whose service time has this coefficient of variation.
+
+    Mean-value analysis with the mean residual of the service under way (Reiser 1979). It is exact for exponential
+    service, whose variation is 1.
+    """
+    queue = busy = found_busy = 0.0
+    for n in range(1, users + 1):
+        found_busy = busy
+        response_s = service_s * (1.0 + queue - busy + busy * (1.0 + variation**2) / 2.0)
+        throughput = n / (think_s + response_s)
+        queue, busy = throughput * response_s, min(throughput * service_s, 1.0)
+    return SingleServer(max(queue - busy, 0.0), found_busy)
+
+
+@dataclass(frozen=True)
 class Bounds:
     """Bounds on a closed network that hold for any distribution of its times."""
 

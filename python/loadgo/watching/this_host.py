@@ -15,7 +15,7 @@ from loadgo.hosts.address import HERE_NAME
 from loadgo.records.fleets import FLEET_FOLDER
 from loadgo.running.process_call import ProcessCall
 
-HostTier = Literal["cheap", "cheap,profile", "sampled", "exact"]
+HostTier = Literal["cheap", "cheap,locks", "cheap,profile", "sampled", "exact"]
 """A tier of a host's meters."""
 
 _STREAMS = ("time.arrows", f"{FLEET_FOLDER}/*/time.arrows")

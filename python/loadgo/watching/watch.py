@@ -108,7 +108,7 @@ def watch(
     speed: float | None = None,
     target: float | str | None = None,
     model: str | os.PathLike[str] | None = None,
-    meters: Literal["cheap", "cheap,profile", "sampled", "exact"] | None = None,
+    meters: Literal["cheap", "cheap,locks", "cheap,profile", "sampled", "exact"] | None = None,
     on: str = HERE_NAME,
     sudo: bool = False,
 ) -> Iterator[Watching]:
@@ -125,7 +125,7 @@ def watch(
         speed: How many times as fast as it was a recorded run is played.
         target: The response time that matters, in seconds or as a text.
         model: The source of expected figures, shown beside: a fitted machine's file, which is run for them, or a run.
-        meters: The meters of the host, `cheap` (the default), `cheap,profile`, `sampled` or `exact`.
+        meters: The meters of the host, `cheap` (the default), `cheap,locks`, `cheap,profile`, `sampled` or `exact`.
         on: The host: `here`, or `ssh://USER@HOST:PORT`, to which an agent is brought (see docs/hosts-agent.md). Or the
             path of a list of hosts, all of which are shown. The log-in must need no password.
         sudo: Whether agents on other hosts run by `sudo`.

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
         (("run", "light", "--usage-every", "0"), "it must be 1 or more"),
         (
             ("run", "light", "--meters", "some"),
-            "'some' is not one of 'none', 'cheap', 'cheap,profile', 'sampled', 'exact'",
+            "'some' is not one of 'none', 'cheap', 'cheap,locks', 'cheap,profile', 'sampled', 'exact'",
         ),
         (("ready", "-n", "1.5", "--", "true"), "write a whole number, such as 20"),
         (("run", "light", "--out", ""), "Invalid value for '--out': it is empty: name a path"),

@@ -58,7 +58,10 @@ def test_limits_are_written_as_the_option_has_them() -> None:
         ({"duration": ["1s"]}, "`duration=.*`: write it as seconds, or"),
         ({"until": 100}, "`until=100`: write it as a text, such as 'interactions=1e6'"),
         ({"limit": 1}, "`limit=1`: write it as a text"),
-        ({"meters": True}, "`meters=True`: write it as 'none', 'cheap', 'cheap,profile', 'sampled' or 'exact'"),
+        (
+            {"meters": True},
+            "`meters=True`: write it as 'none', 'cheap', 'cheap,locks', 'cheap,profile', 'sampled' or 'exact'",
+        ),
         ({"on": "multics-645", "meters": "cheap"}, "`meters=cheap` is for a host"),
         ({"on": "multics-645", "limit": "cpus=1"}, "`limit` is for a host: a machine has .* `set=memory.frames=512`"),
     ],

@@ -43,6 +43,7 @@ def test_every_table_is_filled_but_those_of_losses_stacks_screens_far_sessions_a
         "meter_windows",
         "window_events",
         "working_sets",
+        "lock_waits",
     }
     assert not list(finished_run.folder.glob("*.arrows"))
 

@@ -31,7 +31,13 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
     for (tier, name) in [(Tier::Cheap, "cheap"), (Tier::Exact, "exact")] {
         let begun = now();
         // A slow clock: a machine that is emulated with two processors is kept busy by a thousand stacks a second.
-        let wanted = MeterRequest { tier, accounts: 64, commands: Vec::new(), profile_hz: (tier == Tier::Exact).then_some(20) };
+        let wanted = MeterRequest {
+            tier,
+            accounts: 64,
+            commands: Vec::new(),
+            locks: false,
+            profile_hz: (tier == Tier::Exact).then_some(20),
+        };
         let mut meters = Meters::begin(&wanted, begun)?;
         for available in meters.availability() {
             println!("loadgo\t{name}\tbegin\thave\t{}\t{:?}", available.meter, available.quality);

@@ -42,7 +42,7 @@ fn a_window_has_a_row_for_each_meter_on_the_clock_of_the_run() {
 
 /// The meters of a tier, whose windows the test clocks itself. These tests need root.
 fn clocked(tier: Tier, profile_hz: Option<u32>) -> (Loaded, ClockedMeters) {
-    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), profile_hz };
+    let wanted = MeterRequest { tier, accounts: 8, commands: Vec::new(), locks: false, profile_hz };
     let mut loaded = load(&wanted).unwrap_or_else(|refusal| panic!("this test needs root: {refusal}"));
     let calls = measure_calls(&mut loaded, &wanted);
     let ticking = Ticking::of(&mut loaded, &wanted).unwrap();

@@ -50,7 +50,7 @@ impl Live {
     /// # Errors
     /// The host's refusal, with the remedy.
     pub fn begin(scope: ProfileScope, hz: u32, now: Instant) -> Result<Live, MeterRefusal> {
-        let wanted = MeterRequest { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), profile_hz: Some(hz) };
+        let wanted = MeterRequest { tier: Tier::Cheap, accounts: 0, commands: Vec::new(), locks: false, profile_hz: Some(hz) };
         match (Live::with_kernel(scope, &wanted, now), scope) {
             (Err(refusal), ProfileScope::Children) => Live::without_kernel(hz, &refusal, now),
             (Err(refusal), ProfileScope::Host) if profiles_a_command() => {

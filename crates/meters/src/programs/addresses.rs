@@ -20,6 +20,8 @@ pub(crate) struct Addresses {
     pub fault: AddressRange,
     /// The function in which processes over `memory.high` sleep.
     pub high: AddressRange,
+    /// The functions that sleep for a lock, and the scheduler's.
+    pub sleeping: AddressRange,
 }
 
 const FAULT_FUNCTION: &str = "handle_mm_fault";
@@ -37,15 +39,29 @@ impl Addresses {
             let Some(Symbol { address, name, .. }) = Symbol::from_line(&line) else { continue };
             addresses.fault.add_symbol(address, name == FAULT_FUNCTION);
             addresses.high.add_symbol(address, HIGH_FUNCTIONS.contains(&name));
-            if addresses.fault.ends != 0 && addresses.high.ends != 0 {
+            addresses.sleeping.add_bound(address, name, "__sched_text");
+            if addresses.all().iter().all(|range| range.ends != 0) {
                 break;
             }
         }
         addresses
     }
+
+    fn all(&self) -> [AddressRange; 3] {
+        [self.fault, self.high, self.sleeping]
+    }
 }
 
 impl AddressRange {
+    /// Notes the symbol `name` if it bounds the section of functions called `section`.
+    fn add_bound(&mut self, address: u64, name: &str, section: &str) {
+        match name.strip_prefix(section) {
+            Some("_start") => self.begins = address,
+            Some("_end") => self.ends = address,
+            _ => {}
+        }
+    }
+
     /// Notes the next symbol in the order of addresses; `is_function` if it is the function itself.
     fn add_symbol(&mut self, address: u64, is_function: bool) {
         if is_function {
@@ -68,9 +84,17 @@ mod tests {
             addresses,
             Addresses {
                 fault: AddressRange { begins: 0xffff20, ends: 0xffff90 },
-                high: AddressRange { begins: 0xffffa0, ends: 0xffffb0 }
+                high: AddressRange { begins: 0xffffa0, ends: 0xffffb0 },
+                ..Addresses::default()
             }
         );
+    }
+
+    #[test]
+    fn a_section_of_functions_ends_where_its_last_symbol_says() {
+        let symbols = "ff10 T __sched_text_start\nff10 T mutex_lock\nff50 T __sched_text_end\nff60 T next\n";
+        let addresses = Addresses::find(symbols.as_bytes());
+        assert_eq!(addresses.sleeping, AddressRange { begins: 0xff10, ends: 0xff50 });
     }
 
     #[test]

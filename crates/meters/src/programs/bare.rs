@@ -17,7 +17,7 @@ impl BareHooks {
     /// # Errors
     /// The kernel's refusal.
     pub fn attach(tier: Tier) -> Result<BareHooks, MeterRefusal> {
-        let request = MeterRequest { tier, accounts: 0, commands: Vec::new(), profile_hz: None };
+        let request = MeterRequest { tier, accounts: 0, commands: Vec::new(), locks: false, profile_hz: None };
         let mut object = load_without_programs(&request, &kernel_types()?, true, false)?.object;
         load_programs(&mut object)?;
         for hook in METER_HOOKS.iter().filter(|hook| (hook.when)(&request)) {

@@ -57,6 +57,10 @@ pub(crate) const METER_HOOKS: &[Hook] = &[
     on("irq_work_entry", "on_irq_work", exact_with_tracepoints, Meter::Interrupts),
     on("ipi_exit", "after_ipi", exact_without_tracepoints, Meter::Interrupts),
     on("ipi_entry", "on_ipi", exact_without_tracepoints, Meter::Interrupts),
+    on("contention_end", "after_lock_wait", locks, Meter::Locks),
+    on("contention_begin", "on_lock_wait", locks, Meter::Locks),
+    on("flock_lock_inode", "on_flock", locks, Meter::Locks),
+    on("posix_lock_inode", "on_fcntl", locks, Meter::Locks),
     on("page_fault_user", "on_region", regions, Meter::Segments),
     on("page_fault_kernel", "on_region_in_kernel", regions, Meter::Segments),
 ];
@@ -77,6 +81,11 @@ pub(crate) fn always(_: &MeterRequest) -> bool {
 /// The exact tier needs the program.
 pub(crate) fn exact(wanted: &MeterRequest) -> bool {
     wanted.tier == Tier::Exact
+}
+
+/// The request needs the program for waits for locks.
+pub(crate) fn locks(wanted: &MeterRequest) -> bool {
+    wanted.locks
 }
 
 /// The cheap tier needs the program for the profile's page faults by region. The exact tier's programs count regions themselves.

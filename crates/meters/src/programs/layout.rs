@@ -133,6 +133,22 @@ pub(crate) mod task_record {
     pub(crate) const SLOT_AND_NAME: usize = 17;
 }
 
+/// Word indices in `struct lock_sums`.
+pub(crate) mod lock_sums {
+    /// The key; 0 for unused sums.
+    pub(crate) const KEY: usize = 0;
+    /// Return address into the function that wants the lock, or the file's device and number; 0 if not known.
+    pub(crate) const PLACE: usize = 1;
+    /// Number of waits.
+    pub(crate) const COUNT: usize = 2;
+    /// Time of the waits in nanoseconds.
+    pub(crate) const WAIT: usize = 3;
+    /// The longest wait since the last reading.
+    pub(crate) const LONGEST: usize = 4;
+    /// Number of words.
+    pub(crate) const WORDS: usize = 8;
+}
+
 /// Word indices of counters, `enum counter`.
 pub mod counter {
     /// Child processes for which there was no account.
@@ -143,6 +159,8 @@ pub mod counter {
     pub(crate) const NAMES_GIVEN: usize = 2;
     /// Tasks for which there was no room.
     pub(crate) const TASKS_LOST: usize = 3;
+    /// Waits for locks for whose sums there was no room.
+    pub(crate) const LOCK_WAITS_LOST: usize = 4;
     /// Number of counters.
     pub const WORDS: usize = 8;
 }

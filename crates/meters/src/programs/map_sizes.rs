@@ -17,6 +17,11 @@ pub(crate) fn user_sum_entries(wanted: &MeterRequest) -> u32 {
     if wanted.tier == Tier::Exact { 1 << 15 } else { 1 }
 }
 
+/// Number of sums of waits for locks, by kind, place and command (`MOST_LOCK_SUMS` of `bpf/meters/locks.h`); at least 1.
+pub(crate) fn lock_sum_entries(wanted: &MeterRequest) -> u32 {
+    if wanted.locks { 1 << 12 } else { 1 }
+}
+
 /// Number of names of processes: those of the host, and 32 for each session.
 pub(crate) fn process_name_entries(wanted: &MeterRequest) -> u32 {
     wanted.accounts.saturating_mul(32).saturating_add(4096).min(1 << 18)

@@ -299,7 +299,7 @@ mod tests {
     const SPAN: RecordSpan = RecordSpan { at: Instant(0), span_ns: 1, monotonic_ns: 0 };
 
     fn begin_part() -> Option<(Context, Box<dyn MeterPart>)> {
-        let wanted = MeterRequest { tier: Tier::Exact, accounts: 1, commands: Vec::new(), profile_hz: None };
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 1, commands: Vec::new(), locks: false, profile_hz: None };
         let loaded = crate::available::check_kernel_programs().and_then(|()| load(&wanted));
         match loaded {
             Ok(loaded) => {

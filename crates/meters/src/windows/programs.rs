@@ -20,7 +20,7 @@ const ALWAYS_METERED: [&str; 2] = ["on_wakeup", "on_wakeup_new"];
 
 /// The request that the programs of the windows serve: all users and commands together.
 pub(crate) fn request() -> MeterRequest {
-    MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), profile_hz: None }
+    MeterRequest { tier: Tier::Exact, accounts: 0, commands: Vec::new(), locks: false, profile_hz: None }
 }
 
 /// The hooks of the programs: those of the exact tier, in the order in which they are attached.

@@ -1,13 +1,13 @@
 //! Runs programs under the meters, each as a user's session, and collects their rows.
 
-use loadgo_core::record::PrimitiveRow;
+use loadgo_core::record::{LockWaitRow, PrimitiveRow};
 use loadgo_core::system::UserId;
 use loadgo_core::time::Instant;
 use loadgo_host::usage::waits::Waits;
 use loadgo_meters::{MeterRequest, Meters, Tier};
 use loadgo_sys::clock::monotonic_ns;
 use std::collections::BTreeMap;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 /// The meters, and their rows so far.
 pub struct Metered {
@@ -15,6 +15,8 @@ pub struct Metered {
     waits: loadgo_meters::accounts::AccountWaits,
     /// All rows of all readings.
     pub rows: Vec<PrimitiveRow>,
+    /// Rows of waits for locks of all readings.
+    pub lock_waits: Vec<LockWaitRow>,
     /// Losses of all readings.
     pub lost: u64,
 }
@@ -33,11 +35,11 @@ impl Metered {
     pub fn begin(commands: &[String]) -> Metered {
         let commands: Vec<_> = commands.iter().map(|command| command.as_str().into()).collect();
         let lines = (0..=commands.len() as u32).collect();
-        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands, profile_hz: None };
+        let wanted = MeterRequest { tier: Tier::Exact, accounts: 8, commands, locks: true, profile_hz: None };
         let mut meters =
             Meters::begin(&wanted, Instant(monotonic_ns())).unwrap_or_else(|refusal| panic!("these tests need root: {refusal}"));
         let waits = meters.waits(lines).expect("sessions are distinguished");
-        Metered { meters, waits, rows: Vec::new(), lost: 0 }
+        Metered { meters, waits, rows: Vec::new(), lock_waits: Vec::new(), lost: 0 }
     }
 
     /// Starts a command as the user's session.
@@ -50,13 +52,6 @@ impl Metered {
     /// Notes that the user types the line of this number.
     pub fn line(&mut self, user: UserId, line: u32) {
         self.waits.line(user, line);
-    }
-
-    /// Runs a load of this test program as user 1. Returns the totals of its calls.
-    pub fn load(&mut self, load: &str) -> BTreeMap<String, Sums> {
-        let child = self.start(1, own(load).stdout(Stdio::null()));
-        self.until_over(child, 1, 1);
-        self.of(1)
     }
 
     /// Reads until the child has ended and the rows have the ends of `ends` processes of its user. A parent learns of an end while the
@@ -93,7 +88,9 @@ impl Metered {
     }
 
     fn read(&mut self) {
-        self.rows.extend(self.meters.sample(Instant(monotonic_ns())).expect("the kernel answers").primitives);
+        let sample = self.meters.sample(Instant(monotonic_ns())).expect("the kernel answers");
+        self.rows.extend(sample.primitives);
+        self.lock_waits.extend(sample.lock_waits);
         self.lost += self.meters.take_lost().iter().map(|lost| lost.count).sum::<u64>();
     }
 }

@@ -60,7 +60,7 @@ def capacity_of_limit(
         set: Values of the machine file that are replaced, such as `processors.count=4`.
         limit: Limits of all users together.
         limit_each: Further limits of each user, such as `memory=1G`; `CLASS:cpus=0.5` is for the users of one class.
-        meters: The meters: `none`, `cheap`, `cheap,profile`, `sampled` or `exact`.
+        meters: The meters: `none`, `cheap`, `cheap,locks`, `cheap,profile`, `sampled` or `exact`.
         driver: How the driver runs: its priority and processor.
         shortest: The length of a trial. By default 30 s; on a machine 30 min of virtual time.
         trials: The largest number of trials. By default 16 on a host, and 32 on a machine.
