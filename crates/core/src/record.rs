@@ -5,6 +5,7 @@
 mod memory;
 mod meter_price;
 mod meter_window;
+mod processor_speed;
 mod user_limits;
 mod window_event;
 
@@ -16,6 +17,7 @@ use crate::time::Instant;
 pub use memory::{FREE_MEMORY, MemoryRow, OTHER_MEMORY};
 pub use meter_price::MeterPriceRow;
 pub use meter_window::MeterWindowRow;
+pub use processor_speed::ProcessorSpeedRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
 pub use window_event::WindowEventRow;
 
@@ -327,6 +329,8 @@ pub struct MeterRows {
     pub meter_windows: Vec<MeterWindowRow>,
     /// Rows of `window_events`.
     pub window_events: Vec<WindowEventRow>,
+    /// Rows of `processor_speed`.
+    pub processor_speed: Vec<ProcessorSpeedRow>,
 }
 
 impl MeterRows {
@@ -335,8 +339,8 @@ impl MeterRows {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
         let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
-        let of_windows = [self.meter_windows.len(), self.window_events.len()];
-        let count = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).sum::<usize>();
+        let latest = [self.meter_windows.len(), self.window_events.len(), self.processor_speed.len()];
+        let count = by_span.iter().chain(&others).chain(&rest).chain(&latest).sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::run_spec::RunSpec;
 use crate::run_toml::RunToml;
 use crate::running::{RunArguments, Running};
-use crate::sampling::{BeginSampling, SampledHost, SampledParts};
+use crate::sampling::{BeginSampling, ProcessorSpeed, SampledHost, SampledParts};
 use crate::users::{self, Prepared};
 use crate::{commands, conditions};
 use loadgo_core::stop::StopRequest;
@@ -99,7 +99,7 @@ fn on_host(
     let plan = RunArguments {
         spec: request.spec.clone(),
         when_full: WhenFull::Lose,
-        sampling: request.meters_this_host().then(|| begin_sampling(&prepared, metering.meters, origin_ns)),
+        sampling: request.meters_this_host().then(|| begin_sampling(&request, &prepared, metering.meters, origin_ns)),
     };
     let groups = prepared.groups.clone();
     let ran = running.run(plan, move |order| start_system(&request, prepared, &order.stop, origin_ns), decide);
@@ -117,9 +117,11 @@ fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusa
     metering::begin(request.meters, now, |tier| metering::wanted(tier, spec.load.users, commands()))
 }
 
-fn begin_sampling(prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -> BeginSampling {
+fn begin_sampling(request: &Request, prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -> BeginSampling {
     let users = SampledUsers::of_groups(prepared.groups.clone());
-    let subject = SampledParts { users, meters, origin_ns };
+    // A host that only drives has none of the work that its speed would explain.
+    let speed = if request.other_host.is_none() { ProcessorSpeed::Measured } else { ProcessorSpeed::Left };
+    let subject = SampledParts { users, meters, speed, origin_ns };
     Box::new(move |threads| Box::new(SampledHost::begin(subject, threads)))
 }
 

@@ -209,6 +209,7 @@ impl QueuedRows {
         sampled.meter_price.append(&mut sample.meter_price);
         sampled.meter_windows.append(&mut sample.meter_windows);
         sampled.window_events.append(&mut sample.window_events);
+        sampled.processor_speed.append(&mut sample.processor_speed);
     }
 
     /// Number of rows, including those that were dropped.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow, ScreenRow,
-    SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow,
+    FaultRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, ProcessorSpeedRow,
+    QueueRow, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow,
 };
 use loadgo_core::time::Instant;
 
@@ -254,6 +254,15 @@ tables! {
         count: u64 = row.count,
         cpu_ns: Option<u64> = row.cpu_ns,
         added_ns: Option<u64> = row.added_ns,
+    }
+
+    /// Pieces of the reference work.
+    ProcessorSpeed, processor_speed(rows: &[ProcessorSpeedRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        processor: u16 = row.processor,
+        compute_ns: u64 = row.compute_ns,
+        memory_ns: u64 = row.memory_ns,
     }
 }
 

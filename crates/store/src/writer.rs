@@ -73,6 +73,7 @@ impl Writer {
         self.write_rows(Table::MeterPrice, &mut rows.meter_price, batch::meter_price, |row| row.at);
         self.write_rows(Table::MeterWindows, &mut rows.meter_windows, batch::meter_windows, |row| row.at);
         self.write_rows(Table::WindowEvents, &mut rows.window_events, batch::window_events, |row| row.at);
+        self.write_rows(Table::ProcessorSpeed, &mut rows.processor_speed, batch::processor_speed, |row| row.at);
     }
 
     fn write_interactions(&mut self, interactions: &[PackedInteraction]) {

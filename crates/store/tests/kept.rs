@@ -10,8 +10,8 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LimitCounts, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome, Phase,
-    PrimitiveRow, ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
-    UserLimitRow, WindowEventRow,
+    PrimitiveRow, ProcessRow, ProcessorSpeedRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow,
+    StackRow, TimeRow, UserLimitRow, WindowEventRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -127,6 +127,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         meter_windows: vec![window_of(at, count)],
         window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
+        processor_speed: vec![ProcessorSpeedRow { at, span_ns: 9, processor: 1, compute_ns: count, memory_ns: 4 }],
         ..MeterRows::default()
     }
 }

@@ -80,6 +80,7 @@ class Tables:
     meter_price: pl.DataFrame
     meter_windows: pl.DataFrame
     window_events: pl.DataFrame
+    processor_speed: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

@@ -42,6 +42,7 @@ def test_every_table_is_filled_but_those_of_losses_stacks_screens_far_sessions_a
         "meter_price",
         "meter_windows",
         "window_events",
+        "processor_speed",
     }
     assert not list(finished_run.folder.glob("*.arrows"))
 
