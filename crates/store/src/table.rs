@@ -261,8 +261,7 @@ tables! {
         at_ns: u64 = row.at.0,
         span_ns: u64 = row.span_ns,
         processor: u16 = row.processor,
-        compute_ns: u64 = row.compute_ns,
-        memory_ns: u64 = row.memory_ns,
+        cpu_ns: u64 = row.cpu_ns,
     }
 }
 

@@ -127,7 +127,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
         meter_windows: vec![window_of(at, count)],
         window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
-        processor_speed: vec![ProcessorSpeedRow { at, span_ns: 9, processor: 1, compute_ns: count, memory_ns: 4 }],
+        processor_speed: vec![ProcessorSpeedRow { at, span_ns: 9, processor: 1, cpu_ns: count }],
         ..MeterRows::default()
     }
 }

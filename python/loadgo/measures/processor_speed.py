@@ -3,8 +3,10 @@
 A piece is always the same work, so its processor time is the inverse of the speed. The processors take turns. Each of
 them is compared with itself, since processors of one host may differ.
 
-The error of a mean is from differences between successive pieces of a processor: J. von Neumann et al., Annals of
-Mathematical Statistics 12 (1941), page 153. A slow change within a half is no error of its mean, and is not in it.
+The longest tenth of the pieces is left out: interrupts and other guests have cut into them. The error of such a mean is
+that of values of which the longest tenth counts as its shortest (J. Tukey and D. McLaughlin, Sankhya A 25 (1963), page
+331). It is taken from differences between successive pieces (J. von Neumann et al., Annals of Mathematical Statistics
+12 (1941), page 153). A slow change within a half is no error of its mean, and is not in it.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ FEWEST_PIECES = 20
 """The fewest pieces whose halves are compared."""
 CHANGE_WARNING_SHARE = 0.05
 """A change of speed between the halves of a run that is a warning, if it is surely no chance."""
+_KEPT_SHARE = 0.9
+"""The share of the pieces, the shortest, whose mean is taken. It followed commands' times best (docs/fit.md)."""
 _DEGREES_OF_DIFFERENCE = 2 / 3
 """Degrees of freedom that each successive difference adds to the variance (von Neumann, 1941)."""
 
@@ -41,7 +45,7 @@ class ProcessorSpeed:
 
     pieces: int
     mean_ns: float
-    """Mean processor time of a piece; each processor counts alike."""
+    """Mean processor time of a piece, without the longest tenth; each processor counts alike."""
     error_ns: float
     """Standard error of `mean_ns`."""
     slow: float
@@ -80,24 +84,24 @@ def speed_in(pieces: pl.DataFrame, start_ns: int, end_ns: int) -> ProcessorSpeed
     halves = [_by_processor(pieces, is_later, middle_ns) for is_later in (False, True)]
     processors = sorted(halves[0].keys() & halves[1].keys())
     times = [np.concatenate([half[processor] for half in halves]) for processor in processors]
-    count = sum(map(len, times))
-    if count < FEWEST_PIECES:
+    if sum(map(len, times)) < FEWEST_PIECES:
         return None
-    means = np.array([each.mean() for each in times])
-    relative = [each / mean for each, mean in zip(times, means, strict=True)]
-    differences = np.concatenate([np.diff(each) for each in relative])
-    if not len(differences):
-        return None
-    variance = float((differences**2).mean()) / 2
+    means = np.array([_kept_mean(each) for each in times])
+    shortened = [
+        np.concatenate([_shortened(half[processor]) for half in halves]) / mean
+        for processor, mean in zip(processors, means, strict=True)
+    ]
+    differences = np.concatenate([np.diff(each) for each in shortened])
+    variance = float((differences**2).mean()) / 2 / _KEPT_SHARE**2
     degrees = max(1, round(_DEGREES_OF_DIFFERENCE * len(differences)))
     ratio, error = _later_over_earlier(halves, processors, variance)
     reach = math.exp(student_reach(degrees) * error)
-    speeds = 1 / np.concatenate(relative)
-    mean_ns = float(means.mean())
+    speeds = np.concatenate([mean / each for each, mean in zip(times, means, strict=True)])
+    counts = np.array([len(each) for each in times])
     return ProcessorSpeed(
-        pieces=count,
-        mean_ns=mean_ns,
-        error_ns=float(np.sqrt((means**2 * variance / [len(each) for each in times]).sum())) / len(means),
+        pieces=int(counts.sum()),
+        mean_ns=float(means.mean()),
+        error_ns=float(np.sqrt((means**2 * variance / counts).sum())) / len(means),
         slow=float(np.quantile(speeds, 0.1)),
         fast=float(np.quantile(speeds, 0.9)),
         later_ratio=ratio,
@@ -135,14 +139,26 @@ def speed_warnings(speed: ProcessorSpeed | None) -> list[str]:
 def _by_processor(pieces: pl.DataFrame, is_later: bool, middle_ns: int) -> dict[int, Floats]:
     """The times of the pieces of each processor in one half, in the order of time."""
     is_in_half = (pl.col("at_ns") > middle_ns) == is_later
-    time_ns = (pl.col("compute_ns") + pl.col("memory_ns")).cast(pl.Float64)
-    rows = pieces.filter(is_in_half).sort("at_ns").select("processor", time_ns=time_ns)
+    rows = pieces.filter(is_in_half).sort("at_ns").select("processor", pl.col("cpu_ns").cast(pl.Float64))
     parts = rows.partition_by("processor", as_dict=True)
-    return {int(processor): part["time_ns"].to_numpy() for (processor,), part in parts.items()}
+    return {int(processor): part["cpu_ns"].to_numpy() for (processor,), part in parts.items()}
+
+
+def _kept_mean(times: Floats) -> float:
+    """The mean of the shortest times, `_KEPT_SHARE` of all."""
+    kept = np.sort(times)[: math.ceil(_KEPT_SHARE * len(times))]
+    return float(kept.mean())
+
+
+def _shortened(times: Floats) -> Floats:
+    """The times in their order, of which none is longer than those that `_kept_mean` keeps."""
+    longest = np.sort(times)[math.ceil(_KEPT_SHARE * len(times)) - 1]
+    shortened: Floats = np.minimum(times, longest)
+    return shortened
 
 
 def _later_over_earlier(halves: list[dict[int, Floats]], processors: list[int], variance: float) -> tuple[float, float]:
     """The ratio of the halves' times as the mean of all processors, and the standard error of its logarithm."""
-    logs = [math.log(halves[1][each].mean() / halves[0][each].mean()) for each in processors]
+    logs = [math.log(_kept_mean(halves[1][each]) / _kept_mean(halves[0][each])) for each in processors]
     errors = [variance * (1 / len(halves[0][each]) + 1 / len(halves[1][each])) for each in processors]
     return math.exp(sum(logs) / len(logs)), math.sqrt(sum(errors)) / len(logs)

@@ -19,14 +19,13 @@ SERIES, SCATTER = 400, 0.08
 
 
 def pieces(times: np.ndarray, processors: int = 2) -> pl.DataFrame:
-    """Pieces with these times over a minute, on processors in turn. Two fifths of each are memory."""
+    """Pieces with these times over a minute, on processors in turn."""
     ends = (np.arange(len(times)) + 0.5) * LENGTH_NS / len(times)
     rows = {
         "at_ns": ends.astype(np.int64),
         "span_ns": np.full(len(times), 2_000_000),
         "processor": np.arange(len(times)) % processors,
-        "compute_ns": np.round(0.6 * times).astype(np.int64),
-        "memory_ns": np.round(0.4 * times).astype(np.int64),
+        "cpu_ns": np.round(times).astype(np.int64),
     }
     return with_columns(pl.DataFrame(rows), COLUMNS_BY_TABLE["processor_speed"])
 
@@ -86,6 +85,15 @@ def test_each_processor_counts_alike_however_many_pieces_it_had() -> None:
     speed = speed_in(fewer, 0, LENGTH_NS)
     assert speed is not None
     assert speed.mean_ns == pytest.approx(2 * PIECE_NS)
+
+
+def test_pieces_that_an_interrupt_cut_into_do_not_count() -> None:
+    times = scattered(1)
+    cut = times.copy()
+    cut[[20, 33]] *= 5
+    clean, disturbed = speed_of(times), speed_of(cut)
+    assert disturbed.later_ratio == pytest.approx(clean.later_ratio, rel=0.01)
+    assert disturbed.later_high / disturbed.later_low < 1.1 * clean.later_high / clean.later_low
 
 
 def test_many_processors_with_a_piece_in_each_half_are_enough() -> None:

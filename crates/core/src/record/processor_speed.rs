@@ -11,8 +11,6 @@ pub struct ProcessorSpeedRow {
     pub span_ns: u64,
     /// The processor that did it.
     pub processor: u16,
-    /// Processor time of the part that computes.
-    pub compute_ns: u64,
-    /// Processor time of the part that takes new memory and writes in it.
-    pub memory_ns: u64,
+    /// Its processor time.
+    pub cpu_ns: u64,
 }
