@@ -2,9 +2,9 @@
 
     python bench/bench_speed.py [ROUNDS] [SECONDS] [FOLDER]     (10 20)
 
-Each round loads this host in turns with 2, 10 and 20 users. The spread is the standard deviation of the logarithm of
-the commands' processor time between runs of the same number of users: as measured, and at equal speed as `loadgo fit`
-has it. Then drawn rounds of 2 and 10 users predict the processor time of drawn runs of 20, by a line over the load.
+Each round loads this host in turns with 2, 10 and 20 users. The spread is that of the
+commands' processor time between runs of the same number of users, as measured and at equal speed.
+Then drawn rounds of 2 and 10 users predict the processor time of drawn runs of 20, by a line over the load.
 With a FOLDER of runs that an earlier call has made there, no new ones are made.
 """
 

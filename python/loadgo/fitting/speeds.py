@@ -30,8 +30,8 @@ from loadgo.stats.student import student_reach
 if TYPE_CHECKING:
     from loadgo.fitting.reading import RunReading
 
-MOST_OWN_DIFFERENCE = 0.03
-"""Largest difference that the users' loads may make between the reference work of two runs, if it is to tell speeds."""
+MOST_OWN_SHARE = 0.03
+"""Largest relative difference that the users' loads may make between the reference work of two runs of a fit."""
 _FEWEST_SPREAD_RUNS = 4
 """Fewest runs that show how much the speed differs between runs: a deviation of fewer is worth little."""
 _MANY_DEGREES = 1000
@@ -48,7 +48,7 @@ class OwnEffect:
 
     def is_small(self, loads: Floats) -> bool:
         """Whether the effect surely makes little difference between runs with these loads."""
-        return (abs(self.change) + self.reach) * float(np.ptp(loads)) <= MOST_OWN_DIFFERENCE
+        return (abs(self.change) + self.reach) * float(np.ptp(loads)) <= MOST_OWN_SHARE
 
     @property
     def in_words(self) -> str:
@@ -175,7 +175,7 @@ def _scaled(rows: pl.DataFrame, factor: float) -> pl.DataFrame:
 
 
 def _conditions_of(reading: RunReading) -> tuple[Any, ...]:
-    """What decides the instructions and the place of the reference work, and what meters add to it."""
+    """The version, host and meters of a run, which decide what the reference work takes."""
     conditions = reading.conditions
     system = conditions.get("system", {})
     tier = conditions.get("meters", {}).get("tier")

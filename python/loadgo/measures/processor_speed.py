@@ -36,7 +36,8 @@ _KEPT_SHARE = 0.9
 _DEGREES_OF_DIFFERENCE = 2 / 3
 """Degrees of freedom that each successive difference adds to the variance (von Neumann, 1941)."""
 
-Floats = NDArray[np.float64]
+PieceTimes = NDArray[np.float64]
+"""Processor times of pieces, in nanoseconds or over a mean."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def speed_warnings(speed: ProcessorSpeed | None) -> list[str]:
     ]
 
 
-def _by_processor(pieces: pl.DataFrame, is_later: bool, middle_ns: int) -> dict[int, Floats]:
+def _by_processor(pieces: pl.DataFrame, is_later: bool, middle_ns: int) -> dict[int, PieceTimes]:
     """The times of the pieces of each processor in one half, in the order of time."""
     is_in_half = (pl.col("at_ns") > middle_ns) == is_later
     rows = pieces.filter(is_in_half).sort("at_ns").select("processor", pl.col("cpu_ns").cast(pl.Float64))
@@ -144,20 +145,22 @@ def _by_processor(pieces: pl.DataFrame, is_later: bool, middle_ns: int) -> dict[
     return {int(processor): part["cpu_ns"].to_numpy() for (processor,), part in parts.items()}
 
 
-def _kept_mean(times: Floats) -> float:
+def _kept_mean(times: PieceTimes) -> float:
     """The mean of the shortest times, `_KEPT_SHARE` of all."""
     kept = np.sort(times)[: math.ceil(_KEPT_SHARE * len(times))]
     return float(kept.mean())
 
 
-def _shortened(times: Floats) -> Floats:
+def _shortened(times: PieceTimes) -> PieceTimes:
     """The times in their order, of which none is longer than those that `_kept_mean` keeps."""
     longest = np.sort(times)[math.ceil(_KEPT_SHARE * len(times)) - 1]
-    shortened: Floats = np.minimum(times, longest)
+    shortened: PieceTimes = np.minimum(times, longest)
     return shortened
 
 
-def _later_over_earlier(halves: list[dict[int, Floats]], processors: list[int], variance: float) -> tuple[float, float]:
+def _later_over_earlier(
+    halves: list[dict[int, PieceTimes]], processors: list[int], variance: float
+) -> tuple[float, float]:
     """The ratio of the halves' times as the mean of all processors, and the standard error of its logarithm."""
     logs = [math.log(_kept_mean(halves[1][each]) / _kept_mean(halves[0][each])) for each in processors]
     errors = [variance * (1 / len(halves[0][each]) + 1 / len(halves[1][each])) for each in processors]

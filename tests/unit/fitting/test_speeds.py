@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from loadgo.fitting.reading import RunReading
-from loadgo.fitting.speeds import MOST_OWN_DIFFERENCE, OwnEffect, RunSpeeds, at_equal_speed, own_effect, run_speeds
+from loadgo.fitting.speeds import MOST_OWN_SHARE, OwnEffect, RunSpeeds, at_equal_speed, own_effect, run_speeds
 from loadgo.records.phases import Stretch
 from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
 from support.fit_readings import reading, rows
@@ -104,7 +104,7 @@ def test_pieces_that_the_users_slow_change_nothing() -> None:
 
 
 def test_intervals_of_the_users_effect_hold_the_truth() -> None:
-    held = 0
+    hits = 0
     for seed in range(SERIES):
         draws = np.random.default_rng(seed)
         shares = [level + 0.1 * draws.standard_normal(40) for level in (0.1, 0.5)]
@@ -114,8 +114,8 @@ def test_intervals_of_the_users_effect_hold_the_truth() -> None:
         ]
         effect = own_effect(list(zip(pieces, shares, strict=True)))
         assert effect is not None
-        held += abs(effect.change - 0.04) <= effect.reach
-    assert 0.92 <= held / SERIES <= 0.975
+        hits += abs(effect.change - 0.04) <= effect.reach
+    assert 0.92 <= hits / SERIES <= 0.975
 
 
 def test_a_difference_that_may_be_chance_is_taken_for_chance() -> None:
@@ -134,7 +134,7 @@ def test_one_run_and_runs_without_the_users_share_stay_as_they_are() -> None:
     unknown = RunSpeeds(np.array([1.0, 1.2]) * PIECE_NS, np.full(2, 0.01), np.array([0.1, 0.6]), None)
     assert unknown.factors.tolist() == [1.0, 1.0]
     assert "is not known, so processor times are as measured" in unknown.in_words
-    wide = replace(unknown, effect=OwnEffect(0.0, 2.1 * MOST_OWN_DIFFERENCE))
+    wide = replace(unknown, effect=OwnEffect(0.0, 2.1 * MOST_OWN_SHARE))
     assert not wide.is_used
     assert replace(wide, loads=np.array([0.3, 0.6])).is_used, "between nearer loads the effect makes less difference"
     unwanted = replace(wide, loads=np.array([0.3, 0.6]), is_wanted=False)

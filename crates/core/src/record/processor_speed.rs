@@ -11,6 +11,6 @@ pub struct ProcessorSpeedRow {
     pub span_ns: u64,
     /// The processor that did it.
     pub processor: u16,
-    /// Its processor time.
+    /// Processor time of the piece.
     pub cpu_ns: u64,
 }

@@ -1,7 +1,7 @@
 //! The reference work: a small piece of always the same work, whose processor time says how fast the processors are.
 //!
-//! A processor of a virtual machine does the same work now in more time and now in less, since other guests use the same cores and
-//! caches. A thread does a piece at a random moment of each interval, on each processor in turn. Its intervals are as long as it takes
+//! A processor of a virtual machine does the same work now in more time and now in less: other guests use the same caches.
+//! A thread does a piece at a random moment of each interval, on each processor in turn. Its intervals are as long as it takes
 //! to stay below [`MOST_SHARE`]. The moments are a stratified sample of the run, so that no periodic load is always met or always missed.
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
