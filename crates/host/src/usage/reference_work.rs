@@ -2,7 +2,7 @@
 //!
 //! A processor of a virtual machine does the same work now in more time and now in less: other guests use the same caches.
 //! A thread does a piece at a random moment of each interval, on each processor in turn. Its intervals are as long as it takes
-//! to stay below [`MOST_SHARE`]. The moments are a stratified sample of the run, so that no periodic load is always met or always missed.
+//! to stay near [`MOST_SHARE`]. The moments are a stratified sample of the run, so that no periodic load is always met or always missed.
 
 use loadgo_core::random::{RandomStream, StreamPurpose};
 use loadgo_core::record::ProcessorSpeedRow;
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Largest share of the processors' time that the pieces take by themselves.
+/// Share of the processors' time that the pieces take by themselves, at most but for one long piece.
 pub const MOST_SHARE: f64 = 0.001;
 /// The shortest interval, each with one piece: more pieces would say little more.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(250);
