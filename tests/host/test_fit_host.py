@@ -15,7 +15,7 @@ from loadgo.fitting.remarks import fit_warnings, other_work
 from loadgo.fitting.unowned_time import fit_unowned_time
 from loadgo.notation.laws import read_law
 from loadgo.prediction.fitted import fitted_in
-from loadgo.records.tables import COLUMNS_BY_TABLE
+from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
 
 S = 1_000_000_000
 SCRIPT = 'name = "made"\nlogin = "sh"\nthink = "exponential(2s)"\nlines = ["quick", "slow"]\n'
@@ -202,6 +202,45 @@ def test_faults_that_waited_become_paging_from_a_store(tmp_path: Path) -> None:
     assert read_law(told["storage"]["paging"]["service"]).mean == pytest.approx(7e6, rel=0.01)
     check = next(one for one in made.checks if one.figure == "mean response")
     assert check.machine == pytest.approx(check.measured, rel=0.15)
+
+
+def at_speed(folder: Path, time: float) -> Path:
+    """A run on processors on which everything takes `time` times as long, with the reference work beside it."""
+    rows = rows_of(seed=round(100 * time))
+    for row in rows:
+        row["cpu_user_ns"], row["cpu_system_ns"] = (
+            round(time * row[name]) for name in ("cpu_user_ns", "cpu_system_ns")
+        )
+    laid(folder, rows)
+    (folder / "run.toml").write_text(run_toml().replace('id = "made"', f'id = "{folder.name}"'))
+    seconds, draws = np.arange(1, max(row["ready_ns"] for row in rows) // S), np.random.default_rng(round(100 * time))
+    shares = 0.1 + 0.05 * draws.random(len(seconds))
+    pieces = {"span_ns": 1_000_000, "cpu_ns": np.round(time * 1e6 * draws.normal(1, 0.03, len(seconds))).astype(int)}
+    tables = {
+        "processor_speed": {"at_ns": seconds * S - S // 2, "processor": seconds % 2, **pieces},
+        "processes": {"at_ns": seconds * S, "span_ns": S, "who": "users", "cpu_ns": (2 * shares * S).astype(int)},
+    }
+    for name, told in tables.items():
+        frame = with_columns(pl.DataFrame(told), COLUMNS_BY_TABLE[name])
+        frame.write_parquet(folder / f"{name}.parquet")
+    return folder
+
+
+def test_runs_at_different_speeds_become_a_machine_at_their_mean_speed(tmp_path: Path) -> None:
+    runs = [at_speed(tmp_path / f"at-{time}", time) for time in (0.8, 1.25)]
+    equal, measured = fit(*runs), fit(*runs, equal_speed=False)
+    for name, true in COMMANDS.items():
+        spreads = [read_law(machine(one)["commands"][name]["cpu"]).spread for one in (equal, measured)]
+        assert read_law(machine(equal)["commands"][name]["cpu"]).mean == pytest.approx(true, rel=0.03)
+        assert spreads[0] == pytest.approx(0.2, abs=0.03), "the scatter of a command at one speed"
+        assert spreads[1] > 0.25
+    for one in (equal, measured):
+        assert read_law(machine(one)["fit"]["reference"]).mean == pytest.approx(1e6, rel=0.01)
+    told = equal.report("text")
+    assert "the runs' processors were at 0.80 to 1.25 of their mean speed" in " ".join(told.split()).replace(
+        "The", "the"
+    )
+    assert "as measured" in " ".join(measured.report("text").split())
 
 
 def test_without_meters_of_waits_the_machine_says_what_it_does_not_know(tmp_path: Path) -> None:

@@ -100,6 +100,10 @@ def test_a_run_on_another_host_is_one_folder_with_the_meters_of_that_host(far: A
     assert spans["at_ns"].max() >= tables.interactions["ready_ns"].max()  # type: ignore[operator]
     assert tables.time["time_ns"].sum() == pytest.approx((os.cpu_count() or 1) * spans["span_ns"].sum(), rel=0.01)
     assert "sshd" in "".join(tables.processes["who"].cast(pl.String))
+    assert set(tables.processor_speed["processor"]) <= set(range(os.cpu_count() or 1)), (
+        "the speed is that of the host there"
+    )
+    assert len(tables.processor_speed) > 0
     assert "driver" not in tables.processes["who"].cast(pl.String).to_list()
 
 

@@ -63,6 +63,19 @@ def test_the_figures_of_the_report_are_those_of_the_tables(worked: Bench) -> Non
     assert set(looked["exit_status"].to_list()) == {1}
 
 
+def test_the_speed_of_the_processors_is_recorded_and_its_price_is_loadgos_own(worked: Bench) -> None:
+    endless = worked.script(WORK.replace("passes = 5", "passes = 1000"), "endless")
+    measured = worked.run(endless, "--users", "1", "--for", "3s", out="speed")
+    pieces = measured.processor_speed.with_columns(pl.all().cast(pl.Int64))
+    times = measured.time.with_columns(pl.col("processor").cast(pl.Int64))
+    assert len(pieces) > 0
+    assert set(pieces["processor"]) <= set(times["processor"])
+    assert pieces.select((pl.col("cpu_ns") > 0).all()).item()
+    assert pieces["at_ns"].is_sorted()
+    sampling = measured.processes.filter(pl.col("who").cast(pl.String) == "meters")
+    assert sampling["cpu_ns"].sum() > pieces["cpu_ns"].sum(), "the pieces are among what loadgo's threads took"
+
+
 def test_the_users_classes_of_time_are_all_of_their_time(worked: Bench) -> None:
     """From the first prompt that counts to the last, each user thinks, types, waits, or the driver is late."""
     summary = loadgo_summary(worked, "kept")

@@ -6,6 +6,7 @@ mod lock_wait;
 mod memory;
 mod meter_price;
 mod meter_window;
+mod processor_speed;
 mod user_limits;
 mod window_event;
 mod working_set;
@@ -19,6 +20,7 @@ pub use lock_wait::LockWaitRow;
 pub use memory::{FREE_MEMORY, MemoryRow, OTHER_MEMORY};
 pub use meter_price::MeterPriceRow;
 pub use meter_window::MeterWindowRow;
+pub use processor_speed::ProcessorSpeedRow;
 pub use user_limits::{LimitCounts, UserLimitRow};
 pub use window_event::WindowEventRow;
 pub use working_set::WorkingSetRow;
@@ -335,6 +337,8 @@ pub struct MeterRows {
     pub working_sets: Vec<WorkingSetRow>,
     /// Rows of `lock_waits`.
     pub lock_waits: Vec<LockWaitRow>,
+    /// Rows of `processor_speed`.
+    pub processor_speed: Vec<ProcessorSpeedRow>,
 }
 
 impl MeterRows {
@@ -343,8 +347,10 @@ impl MeterRows {
         let by_span = [self.time.len(), self.processes.len(), self.faults.len(), self.segments.len()];
         let others = [self.primitives.len(), self.queue.len(), self.stacks.len(), self.memory.len()];
         let rest = [self.session_usage.len(), self.user_limits.len(), self.meter_price.len()];
-        let of_windows = [self.meter_windows.len(), self.window_events.len(), self.working_sets.len(), self.lock_waits.len()];
-        let count = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).sum::<usize>();
+        let of_windows = [self.meter_windows.len(), self.window_events.len()];
+        let latest = [self.working_sets.len(), self.lock_waits.len(), self.processor_speed.len()];
+        let all = by_span.iter().chain(&others).chain(&rest).chain(&of_windows).chain(&latest);
+        let count = all.sum::<usize>();
         (count as u64, self.time.first().map_or(Instant(0), |row| row.at))
     }
 }

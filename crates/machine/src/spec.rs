@@ -350,6 +350,8 @@ pub struct Fit {
     pub users: Vec<u32>,
     /// The number of interactions of all runs together.
     pub interactions: u32,
+    /// Time of a piece of the reference work at the speed at which the values hold; empty if it is not known.
+    pub reference: String,
     /// Assumptions about values that the runs do not show.
     pub assumed: Vec<String>,
     /// Reasons to doubt the fit, such as a mean response that the machine misses.

@@ -101,7 +101,7 @@ fn values_are_set_as_toml_or_as_bare_strings() {
 }
 
 const FITTED: &str = "title = 't'\nsource = 's'\n[commands.x]\ncpu = '1s'\n[commands.y]\ncpu = 'exponential(2s)'\n[fit]\n\
-    script = 'typical user'\nruns = ['a', 'b']\nusers = [5, 5]\ninteractions = 400\nassumed = ['no paging']\n\
+    script = 'typical user'\nruns = ['a', 'b']\nusers = [5, 5]\ninteractions = 400\nreference = '1.07ms'\nassumed = ['no paging']\n\
     covariance = [[0.01, -2e-3], [-2e-3, 4e-2]]\n[[fit.parameters]]\nkey = 'commands.x.cpu'\nvalue = '1s'\nlow = '0.9s'\n\
     high = '1.1s'\nsource = 'metered'\n[[fit.parameters]]\nkey = 'commands.y.cpu'\nof = 'spread'\nvalue = '1'";
 

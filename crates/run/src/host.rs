@@ -11,7 +11,7 @@ use crate::request::Request;
 use crate::run_spec::RunSpec;
 use crate::run_toml::RunToml;
 use crate::running::{RunArguments, Running};
-use crate::sampling::{BeginSampling, SampledHost, SampledParts};
+use crate::sampling::{BeginSampling, ProcessorSpeed, SampledHost, SampledParts};
 use crate::users::{self, Prepared};
 use crate::{commands, conditions};
 use loadgo_core::stop::StopRequest;
@@ -119,7 +119,9 @@ fn begin_meters(request: &Request, origin_ns: u64) -> Result<Metering, RunRefusa
 
 fn begin_sampling(request: &Request, prepared: &Prepared, meters: Option<Meters>, origin_ns: u64) -> BeginSampling {
     let users = SampledUsers::of_groups(prepared.groups.clone()).with_working_sets(request.working_sets);
-    let subject = SampledParts { users, meters, origin_ns };
+    // A host that only drives has none of the work that its speed would explain.
+    let speed = if request.other_host.is_none() { ProcessorSpeed::Measured } else { ProcessorSpeed::Left };
+    let subject = SampledParts { users, meters, speed, origin_ns };
     Box::new(move |threads| Box::new(SampledHost::begin(subject, threads)))
 }
 

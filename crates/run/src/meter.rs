@@ -12,7 +12,7 @@ use crate::progress::Decision;
 use crate::refusal::{Failure, RunRefusal};
 use crate::run_toml::{RunToml, Title};
 use crate::running::{LOOK_EVERY, Running};
-use crate::sampling::{SampledHost, SampledParts, SampledSystem as _};
+use crate::sampling::{ProcessorSpeed, SampledHost, SampledParts, SampledSystem as _};
 use crate::told_lines::ToldLines;
 use loadgo_core::record::{InteractionRow, LostRow, MeterRows, Outcome, Phase, Recorder, SessionRow};
 use loadgo_core::system::Usage;
@@ -158,7 +158,8 @@ impl HostMeter {
             Some(sessions) => SampledUsers::of_processes(sessions.processes()),
             None => SampledUsers::of_groups(oneshot.as_ref().and_then(Oneshot::groups)),
         };
-        let subject = SampledParts { users, meters, origin_ns };
+        let speed = if sessions.is_some() { ProcessorSpeed::Measured } else { ProcessorSpeed::Left };
+        let subject = SampledParts { users, meters, speed, origin_ns };
         let (sink, writer) = running.recording().map(|recording| (recording.row_sender(), recording.tid() as i32)).unzip();
         let following = sessions
             .zip(sink.clone())

@@ -7,6 +7,7 @@ use crate::refusal::RunRefusal;
 use loadgo_core::record::{LostRow, MeterRows};
 use loadgo_core::stop::StopRequest;
 use loadgo_core::time::Instant;
+use loadgo_host::usage::reference_work::ReferenceWork;
 use loadgo_host::usage::sampler::{OurThreads, Processors, SampledUsers, Sampler};
 use loadgo_meters::Meters;
 use loadgo_sys::clock::monotonic_ns;
@@ -35,14 +36,26 @@ pub(crate) struct SampledParts {
     pub users: SampledUsers,
     /// The kernel meters, if the host allows them.
     pub meters: Option<Meters>,
+    /// Whether the speed of the processors is sampled, too.
+    pub speed: ProcessorSpeed,
     /// When the run began, on the monotonic clock.
     pub origin_ns: u64,
+}
+
+/// Whether the speed of a host's processors is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProcessorSpeed {
+    /// A reference work measures it beside the users.
+    Measured,
+    /// There are no users whose work it would explain.
+    Left,
 }
 
 /// A host that is sampled, with its state at the last sample.
 pub(crate) struct SampledHost {
     parts: Option<Sampler>,
     meters: Option<Meters>,
+    reference_work: Option<ReferenceWork>,
     origin_ns: u64,
     /// Measurements that could not begin; the first sample reports them.
     lost: Vec<LostRow>,
@@ -51,13 +64,19 @@ pub(crate) struct SampledHost {
 impl SampledHost {
     /// Begins the first span. The calling thread will sample, and its time counts as the meters'.
     pub(crate) fn begin(subject: SampledParts, mut threads: OurThreads) -> SampledHost {
+        let now = Instant(monotonic_ns() - subject.origin_ns);
         threads.meters.push(thread_id());
         threads.meters.extend(subject.meters.iter().flat_map(Meters::threads));
+        let (reference_work, unmeasured) = match subject.speed.begin() {
+            Ok(work) => (work, None),
+            Err(reason) => (None, Some(lost_speed(now, &reason))),
+        };
+        threads.meters.extend(reference_work.as_ref().map(ReferenceWork::thread_id));
         let processors = if subject.meters.is_some() { Processors::Left } else { Processors::Read };
-        let now = Instant(monotonic_ns() - subject.origin_ns);
         let parts = Sampler::begin(subject.users, threads, processors, now);
-        let lost = parts.as_ref().err().map(|reason| lost_processor_times(now, reason)).into_iter().collect();
-        SampledHost { parts: parts.ok(), meters: subject.meters, origin_ns: subject.origin_ns, lost }
+        let unsampled = parts.as_ref().err().map(|reason| lost_processor_times(now, reason));
+        let lost = unsampled.into_iter().chain(unmeasured).collect();
+        SampledHost { parts: parts.ok(), meters: subject.meters, reference_work, origin_ns: subject.origin_ns, lost }
     }
 }
 
@@ -77,12 +96,29 @@ impl SampledSystem for SampledHost {
         {
             lost.push(lost_processor_times(now, &reason));
         }
+        if let Some(work) = &self.reference_work {
+            sample.processor_speed = work.rows(self.origin_ns);
+        }
         (sample, lost)
     }
 
     fn end(self: Box<Self>) -> Option<MetersState> {
         self.meters.as_ref().map(MetersState::of)
     }
+}
+
+impl ProcessorSpeed {
+    /// Begins the reference work, if there is to be one.
+    fn begin(self) -> io::Result<Option<ReferenceWork>> {
+        match self {
+            ProcessorSpeed::Measured => ReferenceWork::start().map(Some),
+            ProcessorSpeed::Left => Ok(None),
+        }
+    }
+}
+
+fn lost_speed(at: Instant, reason: &io::Error) -> LostRow {
+    LostRow { at, user: None, what: "meters", count: 1, reason: format!("the speed of the processors is not known: {reason}") }
 }
 
 fn lost_processor_times(at: Instant, reason: &io::Error) -> LostRow {

@@ -58,6 +58,7 @@ macro_rules! column_types {
 }
 
 column_types! {
+    u16: "uint16", UInt16, u16, UInt16Array::from_iter_values;
     u32: "uint32", UInt32, u32, UInt32Array::from_iter_values;
     u64: "uint64", UInt64, u64, UInt64Array::from_iter_values;
     f64: "float64", Float64, f64, Float64Array::from_iter_values;

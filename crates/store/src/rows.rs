@@ -211,6 +211,7 @@ impl QueuedRows {
         sampled.window_events.append(&mut sample.window_events);
         sampled.working_sets.append(&mut sample.working_sets);
         sampled.lock_waits.append(&mut sample.lock_waits);
+        sampled.processor_speed.append(&mut sample.processor_speed);
     }
 
     /// Number of rows, including those that were dropped.

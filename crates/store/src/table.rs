@@ -10,8 +10,9 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use loadgo_core::record::{
-    FaultRow, LockWaitRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow, QueueRow,
-    ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow, WindowEventRow, WorkingSetRow,
+    FaultRow, LockWaitRow, LostRow, MemoryRow, MeterPriceRow, MeterWindowRow, Outcome, Phase, PrimitiveRow, ProcessRow,
+    ProcessorSpeedRow, QueueRow, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow, UserLimitRow,
+    WindowEventRow, WorkingSetRow,
 };
 use loadgo_core::time::Instant;
 
@@ -280,6 +281,14 @@ tables! {
         count: u64 = row.count,
         wait_ns: u64 = row.wait_ns,
         longest_ns: u64 = row.longest_ns,
+    }
+
+    /// Pieces of the reference work.
+    ProcessorSpeed, processor_speed(rows: &[ProcessorSpeedRow]), row {
+        at_ns: u64 = row.at.0,
+        span_ns: u64 = row.span_ns,
+        processor: u16 = row.processor,
+        cpu_ns: u64 = row.cpu_ns,
     }
 }
 

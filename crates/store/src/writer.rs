@@ -75,6 +75,7 @@ impl Writer {
         self.write_rows(Table::LockWaits, &mut rows.lock_waits, batch::lock_waits, |row| row.at);
         self.write_rows(Table::WindowEvents, &mut rows.window_events, batch::window_events, |row| row.at);
         self.write_rows(Table::WorkingSets, &mut rows.working_sets, batch::working_sets, |row| row.at);
+        self.write_rows(Table::ProcessorSpeed, &mut rows.processor_speed, batch::processor_speed, |row| row.at);
     }
 
     fn write_interactions(&mut self, interactions: &[PackedInteraction]) {

@@ -10,8 +10,8 @@ use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{Array as _, RecordBatch};
 use loadgo_core::record::{
     FaultRow, InteractionRow, LimitCounts, LockWaitRow, LostRow, MemoryRow, MeterPriceRow, MeterRows, MeterWindowRow, Outcome,
-    Phase, PrimitiveRow, ProcessRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow, StackRow, TimeRow,
-    UserLimitRow, WindowEventRow, WorkingSetRow,
+    Phase, PrimitiveRow, ProcessRow, ProcessorSpeedRow, QueueRow, Recorder, ScreenRow, SegmentRow, SessionRow, SessionUsageRow,
+    StackRow, TimeRow, UserLimitRow, WindowEventRow, WorkingSetRow,
 };
 use loadgo_core::system::Usage;
 use loadgo_core::time::Instant;
@@ -129,6 +129,7 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         lock_waits: vec![LockWaitRow { at, kind: "flock".into(), count, ..LockWaitRow::default() }],
         window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
         working_sets: vec![WorkingSetRow { at, span_ns: 9, user: 1, resident_bytes: count, ..WorkingSetRow::default() }],
+        processor_speed: vec![ProcessorSpeedRow { at, span_ns: 9, processor: 1, cpu_ns: count }],
         ..MeterRows::default()
     }
 }

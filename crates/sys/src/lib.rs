@@ -6,6 +6,7 @@
 pub mod child;
 pub mod clock;
 pub mod events;
+pub mod fresh_memory;
 pub mod heap;
 pub mod held_signals;
 pub mod kernel_tls;

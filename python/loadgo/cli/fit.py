@@ -43,6 +43,14 @@ def fit(
         str | None,
         typer.Option(metavar="NAME", help="For runs on several hosts: fit the machine to this one, with its users."),
     ] = None,
+    equal_speed: Annotated[
+        bool,
+        typer.Option(
+            "--equal-speed/--as-measured",
+            help="Bring processor times of several runs to equal speed of the host, as far as the reference work "
+            "beside them shows it; or leave them as they were measured.",
+        ),
+    ] = True,
     workers: WorkersOption = None,
     format: Annotated[TableFormat, format_option("the fitted parameters")] = "text",
     report: Annotated[
@@ -64,6 +72,7 @@ def fit(
                 name=name,
                 force=force,
                 host=host,
+                equal_speed=equal_speed,
                 workers=workers,
                 progress=show,
             )

@@ -46,7 +46,7 @@ _GROUPS: dict[str, str] = {
         _SYSTEM: """on login sudo driven_from without_lost set limit on_a on_b login_a login_b set_a set_b limit_a
             limit_b before_a before_b change to factors machine shell limit_each""",
         _MEASURING: """meters reference usage_every working_sets fifo processor every hz cold runs measured at_most
-            times load grid""",
+            times load grid equal_speed""",
         _SEARCH: "target vary max_users within shortest longest trials pairs time_limit margin measure draws",
         _JUDGING: "fail_if phases worse judge against against_tariff since like",
         _MONEY: "tariff network tariffs print_tariff",

@@ -44,6 +44,7 @@ def fit_json(fit: Fit) -> str:
             "runs": fitted.runs,
             "users": fitted.users,
             "interactions": fitted.interactions,
+            "reference": fitted.reference,
             "parameters": fitted.parameters,
             "checks": fit.checks,
             "assumed": fitted.assumed,
@@ -67,8 +68,18 @@ def fit_document(fit: Fit) -> Document:
         further_answers=(fit.copied_fit,) if fit.copied_fit else (),
         about=(f"A model of the machine, fitted to {_named_runs(fitted.runs)}.",),
         sections=(_means_table(fit), *([_checks_table(fit)] if fit.checks else [])),
-        notes=(*(("Assumed", text) for text in fitted.assumed), ("Predict", fit.hint), *_further_notes(fit)),
+        notes=(
+            *(("Assumed", text) for text in fitted.assumed),
+            *_speed_notes(fit),
+            ("Predict", fit.hint),
+            *_further_notes(fit),
+        ),
     )
+
+
+def _speed_notes(fit: Fit) -> tuple[tuple[str, str], ...]:
+    """The note on the speed of the processors in the runs, if it is known."""
+    return () if fit.speeds is None else (("Speed", f"{capitalized(fit.speeds.in_words)}."),)
 
 
 def _further_notes(fit: Fit) -> tuple[tuple[str, str], ...]:

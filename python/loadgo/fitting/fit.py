@@ -37,6 +37,7 @@ from loadgo.fitting.remarks import (
     other_work,
     prediction_command,
 )
+from loadgo.fitting.speeds import RunSpeeds, at_equal_speed, run_speeds
 from loadgo.fitting.supervisor import fit_stores, supervisor_steps, switch_time_per_interaction, switch_value
 from loadgo.fitting.system import known_values
 from loadgo.fitting.trial import (
@@ -96,6 +97,8 @@ class Fit(Result, presented_by="loadgo.fitting.presentation:presentation"):
     """The evidence of the runs for and against their figures."""
     copied_fit: str = ""
     """A sentence if the runs are no measurements, but were simulated on a machine that was fitted; else empty."""
+    speeds: RunSpeeds | None = None
+    """The speeds of the runs; None where no reference work was done beside all of them."""
 
 
 def fit(
@@ -104,6 +107,7 @@ def fit(
     name: str | None = None,
     force: bool = False,
     host: str | None = None,
+    equal_speed: bool = True,
     workers: int | str | None = None,
     executor: Executor | None = None,
     progress: ReportProgress | None = None,
@@ -118,6 +122,8 @@ def fit(
         name: The machine's title.
         force: Whether an existing `output` is replaced.
         host: For runs on several hosts: the name of the one to which the machine is fitted, with its users alone.
+        equal_speed: Whether processor times of several runs are brought to equal speed of the host, as far as the
+            reference work beside them shows it.
         workers: Who makes the trial runs of the machine: a number of processes, `dask`, or the address of a Dask
             scheduler. By default threads of this process. The fit is the same.
         executor: Any executor of `concurrent.futures`, in place of `workers`.
@@ -145,24 +151,33 @@ def fit(
         raise BadArgument("name is blank: give the machine a title in words")
     choice = WorkerChoice(workers, executor)
     choice.check(is_simulated=True)
-    readings = read_runs(runs or ("last",), host)
+    measured = read_runs(runs or ("last",), host)
+    speeds = run_speeds(measured, is_wanted=equal_speed)
+    readings = at_equal_speed(measured, speeds)
     tried_loads = [*([readings[0]] if _needs_switch_trial(readings) else []), *checked_readings(readings)]
     with run_crew(choice) as crew:
-        fitted = _fit_runs(readings, name, path, reported_crew(crew, tried_loads, progress))
+        trials = reported_crew(crew, tried_loads, progress)
+        fitted = _fit_runs(readings, name, path, trials, speeds)
     parsed_machine(fitted.text)
     if path is not None:
         path.write_text(fitted.text, encoding="utf-8")
     return fitted
 
 
-def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | None, crew: RunCrew) -> Fit:
+def _fit_runs(
+    readings: Sequence[RunReading],
+    name: str | None,
+    path: Path | None,
+    crew: RunCrew,
+    speeds: RunSpeeds | None = None,
+) -> Fit:
     rows = pl.concat([reading.rows for reading in readings])
     groupings = resample_groupings(rows)
     unowned = fit_unowned_time(readings) if readings[0].kind == "host" else None
     interrupt_ns = unowned.interaction_ns if unowned else 0.0
     others = other_work(readings, unowned)
     is_busy = readings[0].kind == "host" and others is not None and others.share > MOST_OTHERS_SHARE
-    loads = None if is_busy else run_loads(readings, interrupt_ns)
+    loads = None if is_busy else run_loads(readings, interrupt_ns, speeds.spread if speeds else 0.0)
     measured = MeasuredRuns(readings, rows, groupings, loads)
     locks = _fit_locks(measured, interrupt_ns)
     values = _fit_host(measured, unowned, locks) if readings[0].kind == "host" else _fit_machine(measured, crew)
@@ -171,7 +186,10 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
     heading, load = file_heading(readings, len(rows), name), measured_load(readings, rows)
     checks = fitted_checks(machine_file_text(heading, values, load, fitted), readings, crew)
     growth = growth_warnings(readings) if loads is None else ()
-    fitted = replace(fitted, warnings=(*fit_warnings(readings, others, checks), *growth, *locks.warnings))
+    reference = speeds.reference_text if speeds else ""
+    fitted = replace(
+        fitted, warnings=(*fit_warnings(readings, others, checks), *growth, *locks.warnings), reference=reference
+    )
     return Fit(
         text=machine_file_text(heading, values, load, fitted),
         title=heading.title,
@@ -184,6 +202,7 @@ def _fit_runs(readings: Sequence[RunReading], name: str | None, path: Path | Non
         path=path,
         evidence=evidence_of_runs([one.tables for one in readings], [one.stretch for one in readings]),
         copied_fit=copied_fit_in_words(readings),
+        speeds=speeds,
     )
 
 

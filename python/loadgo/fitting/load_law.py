@@ -58,6 +58,8 @@ class RunLoads:
     """Busy share of the processors, by run."""
     drifts: bool
     """Whether the processors' speed may differ from run to run, as on hosts."""
+    spread: float = 0.0
+    """Standard deviation of the logarithm of the speed, where a reference work has shown it and it is taken out."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +136,11 @@ def _plain(value: float) -> Law:
     return Law("fixed", (value,), timed=False)
 
 
-def run_loads(readings: Sequence[RunReading], interrupt_ns: float) -> RunLoads | None:
+def run_loads(readings: Sequence[RunReading], interrupt_ns: float, spread: float = 0.0) -> RunLoads | None:
     """The load of each run; None where the runs cannot show what depends on it.
 
     `interrupt_ns` is the busy time of each interaction on a host that no interaction was charged with.
+    `spread` is that of `RunLoads`.
     """
     # Where memory differs too, processor time depends on both.
     limits = {str((reading.conditions.get("limit"), reading.machine.get("memory"))) for reading in readings}
@@ -146,7 +149,7 @@ def run_loads(readings: Sequence[RunReading], interrupt_ns: float) -> RunLoads |
         return None
     if readings[0].kind == "machine" and any(reading.total is None for reading in readings):
         return None
-    return RunLoads(np.array(load_shares(readings, interrupt_ns)), readings[0].kind == "host")
+    return RunLoads(np.array(load_shares(readings, interrupt_ns)), readings[0].kind == "host", spread)
 
 
 def load_shares(readings: Sequence[RunReading], interrupt_ns: float) -> list[float]:
@@ -192,7 +195,7 @@ def fit_load_law(rows: pl.DataFrame, work_ns: Floats, groupings: Sequence[Groupi
     shared = _load_factor(slopes_of(commands))
     # The doubt of a mean over the runs is in their draws only where the processor time depends on the load.
     speed = drift if not shared.is_small else drift * (1 + 1 / len(runs.shares)) ** 0.5
-    return LoadLaw(runs.shares, shared, own_factors, speed, noise)
+    return LoadLaw(runs.shares, shared, own_factors, float(np.hypot(speed, runs.spread)), noise)
 
 
 def _difference(alone: Sequence[_Times], others: Sequence[_Times], weights: Floats, loads: Floats) -> float:

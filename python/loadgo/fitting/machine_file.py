@@ -155,6 +155,8 @@ def _fit_table(fit: Fitted) -> Table:
     table.add("runs", tomlkit.item(list(fit.runs)))
     table.add("users", tomlkit.item(list(fit.users)))
     table.add("interactions", tomlkit.item(fit.interactions))
+    if fit.reference:
+        table.add("reference", tomlkit.item(fit.reference))
     table.add("assumed", _multiline_array(fit.assumed))
     if fit.warnings:
         table.add("warnings", _multiline_array(fit.warnings))

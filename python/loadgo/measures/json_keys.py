@@ -16,6 +16,7 @@ from loadgo.measures.metered_hosts import HostDifference, MeteredHost, MeteredHo
 from loadgo.measures.meters import FunctionSamples, MappingTotals, MeteredWindows, Meters, MetersOfPart
 from loadgo.measures.network_time import NetworkTime
 from loadgo.measures.other_work import OtherWork
+from loadgo.measures.processor_speed import ProcessorSpeed
 from loadgo.measures.queues import Queue, QueueLengthTime, ReadyQueue
 from loadgo.measures.run_description import RunDescription
 from loadgo.measures.summary import CommandSummary, Summary
@@ -34,7 +35,7 @@ JSON_KEYS: dict[type, str] = {
     Summary: (
         "run stretch commands everything classes total_time whose_time meters audit driver sessions losses cost "
         "notes prediction fail_if other_work fit_warnings typing usage_audit hosts "
-        "drivers network metered_hosts limit_costs working_sets"
+        "drivers network metered_hosts limit_costs working_sets processor_speed"
     ),
     LimitCosts: "users everybody",
     WorkingSets: "users readings resident_bytes file_bytes device_bytes variation windows faults",
@@ -45,6 +46,7 @@ JSON_KEYS: dict[type, str] = {
         "memory_peak_bytes pids_refusals"
     ),
     OtherWork: "share error at_most level host",
+    ProcessorSpeed: "pieces mean_ns error_ns slow fast later_ratio later_low later_high",
     ConditionResult: "condition holds text is_open",
     RunDescription: (
         "id kind name model users started wall_s finished outcome system load conditions limit limit_each meters usage "

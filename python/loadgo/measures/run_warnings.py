@@ -17,6 +17,7 @@ from loadgo.measures.hosts import HostLost
 from loadgo.measures.limits import limit_warnings
 from loadgo.measures.littles_law import LittleAudit, little_audit
 from loadgo.measures.other_work import OtherWork, busy_clause, judged_together, other_work_of, shows_programs
+from loadgo.measures.processor_speed import ProcessorSpeed, processor_speed_of, speed_warnings
 from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.measures.usage import NOT_FOUND_STATUS
@@ -60,6 +61,8 @@ class RunFindings:
     """Number of lines that were sent, without those whose answer nobody can see."""
     unanswered: int
     """Number of these lines that had no answer."""
+    processor_speed: ProcessorSpeed | None
+    """How fast the processors did the reference work; None where this is not known."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,7 @@ def facts_of(tables: Tables, stretch: Stretch) -> RunFacts:
         drivers=drivers_figures(tables.conditions),
         sent=len(shown_rows),
         unanswered=int(shown_rows.select(IS_UNANSWERED.sum()).item()),
+        processor_speed=processor_speed_of(tables, stretch),
     )
     return _facts(run, findings)
 
@@ -130,6 +134,7 @@ def facts_in(summary: Summary) -> RunFacts:
         drivers=summary.drivers,
         sent=summary.everything.response.count,
         unanswered=summary.everything.response.count - summary.everything.response.answered,
+        processor_speed=summary.processor_speed,
     )
     return _facts(summary.run, findings)
 
@@ -193,6 +198,7 @@ def doubt_warnings(facts: RunFacts, without: Collection[str] = ()) -> list[str]:
         *_busy_driver_hosts(facts),
         *mistake_warnings(facts),
         *_unbalanced_account(facts.total_time),
+        *speed_warnings(facts.processor_speed),
     ]
     if "busy" not in without and facts.other_work is not None and facts.other_work.level == "busy":
         warnings.append(

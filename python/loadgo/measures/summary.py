@@ -24,6 +24,7 @@ from loadgo.measures.metered_hosts import MeteredHosts, metered_hosts_of
 from loadgo.measures.meters import BreakdownColumn, Meters, meters_of
 from loadgo.measures.network_time import NetworkTime, network_time_of
 from loadgo.measures.other_work import OtherWork, other_work_of
+from loadgo.measures.processor_speed import ProcessorSpeed, processor_speed_of
 from loadgo.measures.run_description import RunDescription, describe_run
 from loadgo.measures.tariff import Tariff, tariff_on
 from loadgo.measures.total_time import TotalTime, total_time_of
@@ -126,6 +127,8 @@ class Summary(LoadSummary):
     """Costs of the users' own limits in the whole run; None without such limits."""
     working_sets: WorkingSets | None = None
     """Memory that the users refer to; None where it was not measured."""
+    processor_speed: ProcessorSpeed | None = None
+    """How fast the processors did the reference work; None where none was done, or too little."""
 
     def command(self, name: str) -> CommandSummary:
         """The row of the command `name`; a command without interactions raises `UnknownName`, which is a `KeyError`."""
@@ -180,6 +183,7 @@ def summarize(
         metered_hosts=metered_hosts_of(tables, stretch),
         limit_costs=limit_costs_of(tables),
         working_sets=working_sets_of(tables, stretch),
+        processor_speed=processor_speed_of(tables, stretch),
     )
 
 

@@ -123,7 +123,7 @@ OPERATION_TERMS: Mapping[str, Term] = {
 OWNER_TERMS: Mapping[str, Term] = {
     "users": Term("users", "All processes of the users."),
     "driver": Term("driver", "loadgo's thread that types the users' lines."),
-    "meters": Term("sampling", "loadgo's threads that sample and write."),
+    "meters": Term("sampling", "loadgo's threads that sample and write, and do the reference work of a run."),
     "supervisor": Term("supervisor", "The operating system of a simulated machine."),
     "unattributed": Term("others", "Busy time of none of these: other programs, and the kernel's own work."),
 }

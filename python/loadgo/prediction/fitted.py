@@ -58,6 +58,8 @@ class Fitted:
 
     Of a correlation it is that of the logarithm of its odds.
     """
+    reference: str = ""
+    """Time of a piece of the reference work at the speed at which the demands hold; empty where it is not known."""
 
 
 def correlation_odds(correlation: float) -> float:
@@ -85,6 +87,7 @@ def fitted_in(text: str) -> Fitted | None:
         warnings=tuple(section.get("warnings", ())),
         parameters=tuple(_parameter(row) for row in section.get("parameters", ())),
         covariance=np.array(section.get("covariance", ()), dtype=np.float64),
+        reference=section.get("reference", ""),
     )
 
 

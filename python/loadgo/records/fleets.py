@@ -23,7 +23,7 @@ DRIVER_HOST = "here"
 """The host of rows that belong to none of the fleet: the driver's."""
 METER_TABLES = (
     *("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory", "session_usage"),
-    *("meter_price", "meter_windows", "window_events", "lock_waits", "working_sets"),
+    *("meter_price", "meter_windows", "window_events", "lock_waits", "working_sets", "processor_speed"),
 )
 """The tables that the meters of a host fill. Their rows cover a span."""
 _USERS_TABLES = ("interactions", "sessions", "lost", "screens")

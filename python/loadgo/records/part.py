@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _Closed = Literal["both", "right"]
 _SPAN_TABLES = (
     *("time", "processes", "faults", "segments", "primitives", "queue", "stacks", "memory"),
-    *("meter_price", "meter_windows", "window_events", "lock_waits", "working_sets"),
+    *("meter_price", "meter_windows", "window_events", "lock_waits", "working_sets", "processor_speed"),
 )
 """Tables with a row for each span of time."""
 

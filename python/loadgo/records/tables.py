@@ -82,6 +82,7 @@ class Tables:
     window_events: pl.DataFrame
     working_sets: pl.DataFrame
     lock_waits: pl.DataFrame
+    processor_speed: pl.DataFrame
     conditions: dict[str, Any]
     """The content of `run.toml`."""
     prediction: Prediction | None = None

@@ -25,7 +25,7 @@ from loadgo.reporting.processor_time_words import (
     without_load,
 )
 from loadgo.reporting.view import View
-from loadgo.reporting.words import fine_print
+from loadgo.reporting.words import SPEED_LABEL, fine_print
 from loadgo.reporting.working_set_table import FAULTS_AT_MEMORY_TABLE
 from loadgo.stats.quantiles import Response
 
@@ -261,8 +261,15 @@ def _kept_notes(summary: Summary, view: View) -> list[Note]:
     kept |= {"Driver"} if not summary.driver.valid and not without_load(summary) else set()
     kept |= {"Audit"} if audit or impossible else set()
     kept |= {"Lost"} if summary.losses else set()
+    kept |= {SPEED_LABEL} if _has_changed_speed(summary) else set()
     kept |= {COVERAGE_LABEL} if covers_far_less_or_more(summary) else set()
     return [note for note in fine_print(summary, view) if note[0] in kept]
+
+
+def _has_changed_speed(summary: Summary) -> bool:
+    """Whether the processors' speed changed by more than chance, and by less than a warning says."""
+    speed = summary.processor_speed
+    return speed is not None and speed.has_changed and not speed.is_large
 
 
 def _limits(summary: Summary, view: View) -> list[Note]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from loadgo.hosts.address import SSH_SCHEME
 from loadgo.measures.audit import CUT_OFF_LOSSES, by_network
 from loadgo.measures.other_work import BUSY_SHARE, busy_clause
+from loadgo.measures.processor_speed import speed_clause
 from loadgo.measures.run_warnings import doubt_warnings, facts_in, invalid_warnings, run_warnings
 from loadgo.measures.summary import Summary
 from loadgo.measures.total_time import TotalTime
 from loadgo.notation.figures import (
     NOT_MEASURED,
     as_code,
+    capitalized,
     counted,
     duration,
     money,
@@ -35,6 +37,8 @@ from loadgo.reporting.served_words import doubtful, missed, nothing_served, serv
 from loadgo.reporting.simulated_machine import simulated, virtual_time
 from loadgo.reporting.view import View
 
+SPEED_LABEL = "Speed"
+"""The label of the note on the processors' speed."""
 _MOST_BUSY_PROGRAMS = 3
 """Most programs that a note on a busy host names."""
 
@@ -77,6 +81,18 @@ def checks_sentence(summary: Summary) -> str:
     return " ".join(filter(None, (how_many, f"Passed: {'; '.join(passed)}." if passed else "")))
 
 
+def _speed(summary: Summary) -> str:
+    """How fast the processors were, and whether this changed in the stretch; empty where it was not measured."""
+    speed = summary.processor_speed
+    if speed is None:
+        return ""
+    return (
+        f"{capitalized(speed_clause(speed))}, by {counted(speed.pieces, 'piece')} of the reference work. A piece took "
+        f"{duration(speed.mean_ns)} of a processor on average; single ones were done at {speed.slow:.2f} to "
+        f"{speed.fast:.2f} of the mean speed (p10 to p90)."
+    )
+
+
 def _partly_busy(summary: Summary) -> str:
     """A note if the host had a little other work, or an uncertain amount."""
     if summary.other_work is None or summary.other_work.level == "busy":
@@ -110,6 +126,7 @@ def fine_print(summary: Summary, view: View | None = None) -> list[tuple[str, st
         *(("Prediction", line) for line in prediction_words(summary.prediction)),
         (HOSTS_LABEL, hosts_line(summary)),
         *time_lines(summary, view or View()),
+        (SPEED_LABEL, _speed(summary)),
         ("Network", network_line(summary)),
         ("Usage", _usage(summary)),
         ("Usage", typing_line(summary.typing)),

@@ -50,6 +50,8 @@ class FitJson(TypedDict):
     runs: Sequence[str]
     users: Sequence[int]
     interactions: int
+    reference: str
+    """Time of a piece of the reference work at the speed at which the values hold; empty where it is not known."""
     parameters: Sequence[Parameter]
     checks: Sequence[FittedCheck]
     assumed: Sequence[str]

@@ -44,6 +44,7 @@ def test_every_table_is_filled_but_those_of_losses_stacks_screens_far_sessions_a
         "window_events",
         "working_sets",
         "lock_waits",
+        "processor_speed",
     }
     assert not list(finished_run.folder.glob("*.arrows"))
 

@@ -321,6 +321,9 @@ fn fit(rows: &mut TomlText, fit: &Fit) {
     rows.key("runs", list(fit.runs.iter().map(|run| quoted(run))));
     rows.key("users", list(fit.users.iter().map(u32::to_string)));
     rows.key("interactions", fit.interactions.to_string());
+    if !fit.reference.is_empty() {
+        rows.key("reference", quoted(&fit.reference));
+    }
     rows.key("assumed", block(fit.assumed.iter().map(|words| quoted(words))));
     if !fit.warnings.is_empty() {
         rows.key("warnings", block(fit.warnings.iter().map(|words| quoted(words))));

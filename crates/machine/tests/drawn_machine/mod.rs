@@ -300,7 +300,8 @@ fn fit() -> impl Strategy<Value = Fit> {
             let covariance = (0..rows).map(row).collect();
             let (runs, assumed) = (vec![script.clone()], vec![script.clone(), "a".into()]);
             let warnings = if known { assumed.clone() } else { Vec::new() };
-            Fit { script, runs, interactions: users.len() as u32, users, assumed, warnings, parameters, covariance }
+            let (interactions, reference) = (users.len() as u32, script.clone());
+            Fit { script, runs, interactions, users, reference, assumed, warnings, parameters, covariance }
         },
     )
 }
