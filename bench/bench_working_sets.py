@@ -50,7 +50,7 @@ NOTES = (
 def main() -> None:
     """Measures and records all figures."""
     given = [int(word) for word in sys.argv[1:4]]
-    users, megabytes, seconds = [*given, *(12, 20, 300)[len(given) :]]
+    users, megabytes, seconds = [*given, *(24, 20, 300)[len(given) :]]
     here = machine()
     figures, raw = list[Figure](), dict[str, object]()
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-") as place:

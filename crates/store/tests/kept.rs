@@ -125,17 +125,13 @@ fn meters_of(at: Instant, count: u64) -> MeterRows {
         session_usage: vec![of_line(Some(1), Usage::default())],
         user_limits: vec![UserLimitRow { at, span_ns: 9, user: 1, counts }],
         meter_price: vec![MeterPriceRow { at, meter: "queue", runs: count, ..MeterPriceRow::default() }],
-        meter_windows: vec![window_of(at, count)],
+        meter_windows: vec![MeterWindowRow { at, span_ns: 9, stretch_ns: count, ..MeterWindowRow::default() }],
         lock_waits: vec![LockWaitRow { at, kind: "flock".into(), count, ..LockWaitRow::default() }],
         window_events: vec![WindowEventRow { at, process: "ed".into(), count, ..WindowEventRow::default() }],
         working_sets: vec![WorkingSetRow { at, span_ns: 9, user: 1, resident_bytes: count, ..WorkingSetRow::default() }],
         processor_speed: vec![ProcessorSpeedRow { at, span_ns: 9, processor: 1, cpu_ns: count }],
         ..MeterRows::default()
     }
-}
-
-fn window_of(at: Instant, count: u64) -> MeterWindowRow {
-    MeterWindowRow { at, span_ns: 9, stretch_ns: count, ..MeterWindowRow::default() }
 }
 
 fn stack_of(at: Instant, count: u64) -> StackRow {

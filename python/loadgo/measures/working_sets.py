@@ -1,11 +1,11 @@
 """Working sets: memory that users refer to in a time T, and the page faults that they would have with another memory.
 
 The working set W(T) is the mean of the memory that is referred to in a window of length T. Pages that were not used for
-a time T come back at the rate dW/dT, so a memory of W(T) bytes, which loses the page that was not used for longest,
-has that rate of faults. P. J. Denning, S. C. Schwartz: Properties of the working-set model, CACM 15(3), 1972.
+a time T come back at the rate dW/dT. A memory of W(T) bytes that loses the page unused for longest has these faults.
+P. J. Denning, S. C. Schwartz: Properties of the working-set model, CACM 15(3), 1972.
 
-Where memory is short, the same holds of the pages that are on paging devices: R(T) of them come back within a time T,
-and a memory that is larger by R(T) bytes has the faults dR/dT.
+The same holds of pages on paging devices, where memory is short. R(T) bytes of them come back within a time T, and a
+memory that is larger by so much has the faults dR/dT.
 """
 
 from __future__ import annotations
@@ -129,23 +129,26 @@ def sets_in(
     nominal = np.searchsorted(WINDOWS_S, (rows["span_ns"] / _NS_PER_S).to_numpy() + 0.5, side="right") - 1
     readings = rows.with_columns(window=pl.Series(nominal, dtype=pl.Int64))
     counts = readings.group_by("window").len().filter((pl.col("len") >= _FEWEST_READINGS) & (pl.col("window") >= 0))
-    kept = sorted(counts["window"])
-    if len(kept) < 2:
+    lengths = sorted(counts["window"])
+    if len(lengths) < 2:
         return None
-    readings = readings.filter(pl.col("window").is_in(kept))
-    means = _means(readings, kept, (pl.col("referenced_bytes") + pl.col("file_referenced_bytes")))
+    readings = readings.filter(pl.col("window").is_in(lengths))
+    means = _means(readings, lengths, (pl.col("referenced_bytes") + pl.col("file_referenced_bytes")))
     curves = [_curve(*one) for one in zip(means.times_s, users * means.bytes, strict=True)]
     anonymous, of_files, on_devices = (
         users * float(readings[name].to_numpy().mean())
         for name in ("resident_bytes", "file_resident_bytes", "device_bytes")
     )
-    held = anonymous + of_files
+    held_bytes = anonymous + of_files
     more_rows = held_rows if held_rows is not None and len(held_rows) > len(readings) else readings
 
+    def at_memory(share: float, curve_bytes: float, of_curves: list[_Curve]) -> FaultsAtMemory:
+        return _faults_at(share, curve_bytes, held_bytes, of_curves, page_bytes, means.units)
+
     def with_more(share: float) -> FaultsAtMemory:
-        returned = _means(readings, kept, pl.col("returned_bytes"))
+        returned = _means(readings, lengths, pl.col("returned_bytes"))
         of_returned = [_curve(*one) for one in zip(returned.times_s, users * returned.bytes, strict=True)]
-        return _faults_at(share, (share - 1) * held, held, of_returned, page_bytes, means.units)
+        return at_memory(share, (share - 1) * held_bytes, of_returned)
 
     windows = tuple(
         WorkingSet(
@@ -154,19 +157,19 @@ def sets_in(
             interval=positive_interval(np.array([curve.bytes[index] for curve in curves]), means.units),
             readings=int(counts.filter(pl.col("window") == window)["len"][0]),
         )
-        for index, window in enumerate(kept)
+        for index, window in enumerate(lengths)
     )
     return WorkingSets(
         users=users,
         readings=len(readings),
-        resident_bytes=held,
+        resident_bytes=held_bytes,
         file_bytes=of_files,
         device_bytes=on_devices,
         variation=_variation(more_rows, users),
         windows=windows,
         faults=(
-            *(with_more(share) for share in MORE_MEMORY_SHARES if on_devices > _FEWEST_PAGED_SHARE * held),
-            *(_faults_at(share, share * held, held, curves, page_bytes, means.units) for share in MEMORY_SHARES),
+            *(with_more(share) for share in MORE_MEMORY_SHARES if on_devices > _FEWEST_PAGED_SHARE * held_bytes),
+            *(at_memory(share, share * held_bytes, curves) for share in MEMORY_SHARES),
         ),
     )
 

@@ -1,7 +1,6 @@
 """A run's tables as Polars frames: from Parquet if the run has ended, from its streams if it grows or was killed.
 
-A stream is read up to its last whole batch, also after a kill or on a full disk. A table that the run did not fill is
-an empty frame with the right columns. `docs/run-folder.md` describes the columns.
+A stream is read up to its last whole batch, also after a kill or on a full disk. A table without rows has its columns.
 """
 
 from __future__ import annotations
@@ -117,8 +116,7 @@ def tables(run: str | PathLike[str] = LAST_RUN_NAME) -> Tables:
         run: A run's folder or id, `last`, or the result of `loadgo.run`, `loadgo.meter` or `loadgo.runs`.
 
     Returns:
-        `Tables` with a Polars data frame for each table, and `conditions`, the parsed `run.toml`. Times are integer
-        nanoseconds since the run began. Null means not measured. docs/run-folder.md describes all columns.
+        `Tables` with a Polars data frame for each table, and `conditions`, the parsed `run.toml`: docs/run-folder.md.
 
     Raises:
         loadgo.errors.BadRun: The run is missing, is still being written, or cannot be read.

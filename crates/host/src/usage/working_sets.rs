@@ -1,12 +1,12 @@
 //! Working sets: how much of their memory the users' processes refer to in windows of a second to two minutes.
 //!
-//! The kernel marks each page that is referred to. At a window's beginning the marks of all processes of a user are cleared
-//! (`/proc/PID/clear_refs`), and after each of [`WINDOWS_S`] the marked memory is read (`/proc/PID/smaps`). The mean over users and windows
-//! is the working set W(T) of Denning, whose slope is the rate at which pages come back that were not used for a time T.
+//! The kernel marks each page that is referred to. At a window's beginning the marks of a user's processes are cleared
+//! (`/proc/PID/clear_refs`). After each of [`WINDOWS_S`] the marked memory is read (`/proc/PID/smaps`). The mean is the working set W(T)
+//! of Denning. Its slope is the rate at which pages come back that were not used for a time T.
 //! P. J. Denning, S. C. Schwartz: Properties of the working-set model, CACM 15(3), 1972.
 //!
-//! Clearing and reading a process costs up to a millisecond, so at most [`SHARE`] of a processor's time is spent, and at most
-//! [`MOST_FOLLOWED`] users are followed at once, whose processes are drawn at random.
+//! Clearing and reading a process costs up to a millisecond. So at most [`SHARE`] of a processor's time is spent. At most
+//! [`MOST_FOLLOWED_USERS`] users are followed at once, who are drawn at random.
 
 mod mappings;
 mod paged_out;
@@ -37,7 +37,7 @@ const TOGETHER: [usize; 3] = [6, 10, 14];
 /// Largest share of a processor's time that reading may take.
 const SHARE: f64 = 0.005;
 /// Most users who are followed at once: each keeps a descriptor for each of his processes.
-const MOST_FOLLOWED: usize = 128;
+const MOST_FOLLOWED_USERS: usize = 128;
 /// Time between two listings of the users.
 const LISTING_TIME_NS: u64 = 4_000_000_000;
 /// The first windows of a user begin within this time.
@@ -78,12 +78,12 @@ struct Watched {
     ended: usize,
     /// Number of windows that began together.
     count: usize,
-    processes: Vec<Cleared>,
+    processes: Vec<ClearedProcess>,
 }
 
 /// A process whose marks were cleared.
 #[derive(Debug)]
-struct Cleared {
+struct ClearedProcess {
     pid: i32,
     /// A file that has nothing to read any more when its process has ended or executes another program.
     smaps: File,
@@ -152,7 +152,7 @@ impl WorkingSets {
     fn due(&mut self, now: Instant) -> Vec<UserId> {
         let ends = |watched: &Watched| watched.cleared.0 + WINDOWS_S[watched.ended] * SECOND_NS;
         let (mut ending, mut beginning) = (Vec::new(), Vec::new());
-        let mut free = MOST_FOLLOWED;
+        let mut free = MOST_FOLLOWED_USERS;
         for (user, followed) in &self.users {
             match followed {
                 Followed::Watched(watched) => {
@@ -224,13 +224,13 @@ impl WorkingSets {
     }
 
     /// Clears the marks of a process, and looks which of its pages are on paging devices; `None` for a process that has just ended.
-    fn clear(&mut self, pid: i32) -> Option<Cleared> {
+    fn clear(&mut self, pid: i32) -> Option<ClearedProcess> {
         let mut smaps = File::from(self.proc.file(pid as u32, "smaps").ok()?);
         fs::write(Path::new("/proc").join(pid.to_string()).join("clear_refs"), ALL_PAGES).ok()?;
         let on_devices = memory_of(&mut smaps, &mut self.text)?.on_devices;
         let pagemap = (on_devices > 0.0).then(|| self.proc.file(pid as u32, "pagemap").ok()).flatten();
         let paged_out = pagemap.map(|pagemap| PagedOut::begin(File::from(pagemap), &paged_mappings(&self.text)));
-        Some(Cleared { pid, smaps, paged_out })
+        Some(ClearedProcess { pid, smaps, paged_out })
     }
 }
 
@@ -300,10 +300,10 @@ mod tests {
     fn what_was_touched_in_the_window_is_referenced_and_so_is_all_of_a_process_that_began_in_it() {
         let processes = Arc::new(Processes(Mutex::new(vec![std::process::id() as i32])));
         let mut sets = WorkingSets::begin(processes.clone()).unwrap();
-        let mut held = vec![1u8; 256 * MEGABYTE_BYTES as usize];
+        let mut memory = vec![1u8; 256 * MEGABYTE_BYTES as usize];
         assert!(sampled(&mut sets, 0).is_empty(), "users are followed from a random time of the first seconds");
         assert!(sampled(&mut sets, 9).is_empty());
-        held[..64 * MEGABYTE_BYTES as usize].fill(2);
+        memory[..64 * MEGABYTE_BYTES as usize].fill(2);
         let [row] = sampled(&mut sets, 10)[..] else { panic!("no row") };
         assert_eq!((row.at.0, row.span_ns, row.user, row.processes), (10 * SECOND_NS, SECOND_NS, 7, 1));
         assert!(row.resident_bytes >= 256 * MEGABYTE_BYTES, "{row:?}");
@@ -320,7 +320,7 @@ mod tests {
         let [alone] = sampled(&mut sets, 15)[..] else { panic!("no row") };
         assert!(alone.resident_bytes > 0);
         assert_eq!(alone.referenced_bytes, alone.resident_bytes, "{alone:?}");
-        std::hint::black_box(held);
+        std::hint::black_box(memory);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt as _;
 
 /// Bytes of the word of a page.
 const WORD_BYTES: usize = 8;
-const IS_PRESENT: u64 = 1 << 63;
-const IS_ON_DEVICE: u64 = 1 << 62;
+const PRESENT_BITS: u64 = 1 << 63;
+const DEVICE_BITS: u64 = 1 << 62;
 /// Most pages of a process that are followed; of more, every second one is, or fewer.
 const MOST_PAGES: usize = 1 << 14;
 /// Pages that are read at once.
@@ -35,7 +35,7 @@ impl PagedOut {
         for mapping in mappings {
             let numbers = mapping.start / size..mapping.end / size;
             read_words(&pagemap, numbers, |page, word| {
-                if word & IS_ON_DEVICE != 0 {
+                if word & DEVICE_BITS != 0 {
                     pages.push(page);
                 }
             });
@@ -57,7 +57,7 @@ impl PagedOut {
             let (mut sought, numbers) = (run.iter().peekable(), run[0]..run[run.len() - 1] + 1);
             read_words(pagemap, numbers, |page, word| {
                 if sought.next_if_eq(&&page).is_some() {
-                    match (word & IS_PRESENT != 0, word & IS_ON_DEVICE != 0) {
+                    match (word & PRESENT_BITS != 0, word & DEVICE_BITS != 0) {
                         (true, _) => *returned += 1,
                         (false, true) => left.push(page),
                         (false, false) => {} // given back to the kernel
@@ -71,7 +71,7 @@ impl PagedOut {
 }
 
 /// Reads the words of `pages`. A page that cannot be read has none.
-fn read_words(pagemap: &File, pages: Range<u64>, mut each: impl FnMut(u64, u64)) {
+fn read_words(pagemap: &File, pages: Range<u64>, mut visitor: impl FnMut(u64, u64)) {
     let mut bytes = vec![0u8; WORD_BYTES * PAGES_AT_ONCE.min(pages.end - pages.start) as usize];
     let mut page = pages.start;
     while page < pages.end {
@@ -82,7 +82,7 @@ fn read_words(pagemap: &File, pages: Range<u64>, mut each: impl FnMut(u64, u64))
             return;
         }
         for word in words {
-            each(page, u64::from_ne_bytes(word.try_into().expect("a chunk has its length")));
+            visitor(page, u64::from_ne_bytes(word.try_into().expect("a chunk has its length")));
             page += 1;
         }
     }
