@@ -85,7 +85,10 @@ def _judged(
     name: str, foretold: FaultsAtMemory, faults: float, raw: dict[str, object], target: str = "<= 0.15"
 ) -> list[Figure]:
     """The figures of a forecast: the quotient, how far it is from 1, and whether its interval holds the faults."""
-    ratio, interval = faults / foretold.faults_per_s, foretold.interval
+    interval = foretold.interval
+    if foretold.faults_per_s is None:
+        return []
+    ratio = faults / foretold.faults_per_s
     raw[name] = {
         "foretold": foretold.faults_per_s,
         "interval": None if interval is None else [interval.low, interval.high],

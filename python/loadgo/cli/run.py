@@ -182,6 +182,8 @@ def run(
                 workers=workers,
             )
             named.enter_context(interrupts_name(finished.folder))
+        if working_sets and finished.summary.working_sets is None and not quiet:
+            print_note("Working sets are not told: too few windows ended in the steady phase (docs/working-sets.md).")
         try_each(
             lambda: files.write_run(finished.summary, lambda: run_checks(finished)),
             lambda: _print_run(finished, format, tariff, full=full, quiet=quiet),

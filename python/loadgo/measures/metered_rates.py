@@ -69,13 +69,18 @@ class MeteredRates:
 
 
 class _Stretches:
-    """Stretches of equal length that divide the spans of a metering, and the time of the host in each."""
+    """Stretches of equal length that divide the spans of a metering, and the time of the host in each.
 
-    def __init__(self, spans: pl.DataFrame, stretch: Stretch) -> None:
+    The first begins with the first span: on a busy host that is some time after the metering began.
+    """
+
+    def __init__(self, spans: pl.DataFrame) -> None:
         lengths = spans.group_by("at_ns").agg(pl.col("span_ns").max()).sort("at_ns")
         count = min(_MOST_STRETCHES, len(lengths) // _SPANS_A_STRETCH)
         self.count = count if count >= FEWEST_UNITS else 0
-        self._stretch = stretch
+        ends, lengths_ns = (lengths[name].cast(pl.Int64).to_numpy() for name in ("at_ns", "span_ns"))
+        self._begin_ns = int((ends - lengths_ns).min(initial=ends.max(initial=0)))
+        self._length_ns = max(int(ends.max(initial=0)) - self._begin_ns, 1)
         self._seconds = {index: ns / _SECOND_NS for index, ns in self.sums(lengths, "span_ns").items()}
         if len(self._seconds) < self.count:
             self.count = 0
@@ -85,7 +90,7 @@ class _Stretches:
         if not self.count or rows.is_empty():
             return {}
         middle = pl.col("at_ns").cast(pl.Float64) - pl.col("span_ns").cast(pl.Float64) / 2
-        position = (middle - self._stretch.start_ns) * self.count / max(self._stretch.span_ns, 1)
+        position = (middle - self._begin_ns) * self.count / self._length_ns
         index = position.floor().clip(0, self.count - 1).cast(pl.Int64)
         grouped = rows.group_by(index.alias("index")).agg(pl.col(column).cast(pl.Float64).sum())
         return {int(at): float(value) for at, value in grouped.rows()}
@@ -103,7 +108,7 @@ def metered_rates_of(tables: Tables, stretch: Stretch) -> MeteredRates | None:
         return None
     meters, spans = meters_of(tables, stretch), spans_in(tables.time, stretch)
     section = tables.conditions.get("meters", {})
-    stretches, seconds = _Stretches(spans, stretch), total.span_ns / _SECOND_NS
+    stretches, seconds = _Stretches(spans), total.span_ns / _SECOND_NS
     by_kind: dict[RateKind, tuple[MeteredRate, ...]] = {
         "time": _time_rates(total, spans, stretches, dividing_clock_hz(section)),
         **_event_rates(meters, tables, stretch, stretches, seconds),

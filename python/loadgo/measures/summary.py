@@ -42,7 +42,7 @@ from loadgo.measures.usage import (
     usage_in,
 )
 from loadgo.measures.whose_time import WhoseTime, whose_time_of
-from loadgo.measures.working_sets import WorkingSets, working_sets_of
+from loadgo.measures.working_sets import WorkingSets, too_few_windows_note, working_sets_of
 from loadgo.notation.figures import counted, duration
 from loadgo.records.fleet_tables import tables_of_load
 from loadgo.records.fleets import is_fleet_run
@@ -161,6 +161,8 @@ def summarize(
     total = total_time_of(tables, stretch, events_by_category(meters))
     run = describe_run(tables)
     summary = _load_summary(tables, load, total, None if target is None else target * 1e9, intervals=intervals)
+    sets = working_sets_of(tables, stretch)
+    windows_note = too_few_windows_note(tables, sets)
     waits_note = unknown_waits_note(rows, run.system, has_meters=run.meters.get("tier", "none") != "none")
     return Summary(
         **vars(summary),
@@ -171,7 +173,7 @@ def summarize(
         meters=meters,
         audit=little_audit(rows, tables.sessions, stretch, is_open=run.model == "open"),
         cost=cost_of(summary.everything.usage, len(rows), load.classes, load.tariff, load.holdings),
-        notes=_notes(tables, stretch, summary.everything, total, waits_note),
+        notes=(*_notes(tables, stretch, summary.everything, total, waits_note), *filter(None, (windows_note,))),
         typing=typing_usage_of(rows),
         usage_audit=audit_usage(rows),
         prediction=None if tables.prediction is None else tables.prediction.of(stretch.name),
@@ -182,7 +184,7 @@ def summarize(
         network=network_time_of(rows, stretch),
         metered_hosts=metered_hosts_of(tables, stretch),
         limit_costs=limit_costs_of(tables),
-        working_sets=working_sets_of(tables, stretch),
+        working_sets=sets,
         processor_speed=processor_speed_of(tables, stretch),
     )
 

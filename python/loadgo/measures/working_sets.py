@@ -6,6 +6,8 @@ P. J. Denning, S. C. Schwartz: Properties of the working-set model, CACM 15(3), 
 
 The same holds of pages on paging devices, where memory is short. R(T) bytes of them come back within a time T, and a
 memory that is larger by so much has the faults dR/dT.
+
+All this is of pages that belong to no file. Processes share those of files, and each clears the marks of others.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from loadgo.records.phases import Stretch
-from loadgo.stats.resample import Floats, Interval, drawn, grouped, interval_of, positive_interval
+from loadgo.stats.resample import Floats, Interval, drawn, grouped, positive_interval
 
 if TYPE_CHECKING:
     from loadgo.records.tables import Tables
@@ -53,9 +55,10 @@ class FaultsAtMemory:
     share: float
     """The memory as a part of what the users hold."""
     bytes: float
-    faults_per_s: float
-    """Faults for pages that are on no device but the paging device or a file's, in a second."""
+    faults_per_s: float | None
+    """Faults for pages on paging devices, in a second. A bound is the end of its interval, and None without one."""
     interval: Interval | None
+    """None for a bound, and where too few users were read."""
     bound: Literal["", "at most", "at least"] = ""
     """Whether the faults are a bound, since no window's working set is so large, or so small."""
     unused_s: float | None = None
@@ -70,9 +73,9 @@ class WorkingSets:
     """The mean number of users logged in."""
     readings: int
     resident_bytes: float
-    """The mean memory of their processes. Memory that several have mapped counts once."""
+    """The mean memory of their processes that belongs to no file."""
     file_bytes: float
-    """The part of it that is of mapped files."""
+    """The mean memory of mapped files, divided by the number of processes of the host that map a page."""
     device_bytes: float
     """The mean of their memory on paging devices."""
     variation: float
@@ -133,13 +136,12 @@ def sets_in(
     if len(lengths) < 2:
         return None
     readings = readings.filter(pl.col("window").is_in(lengths))
-    means = _means(readings, lengths, (pl.col("referenced_bytes") + pl.col("file_referenced_bytes")))
+    means = _means(readings, lengths, pl.col("referenced_bytes"))
     curves = [_curve(*one) for one in zip(means.times_s, users * means.bytes, strict=True)]
-    anonymous, of_files, on_devices = (
+    held_bytes, of_files, on_devices = (
         users * float(readings[name].to_numpy().mean())
         for name in ("resident_bytes", "file_resident_bytes", "device_bytes")
     )
-    held_bytes = anonymous + of_files
     more_rows = held_rows if held_rows is not None and len(held_rows) > len(readings) else readings
 
     def at_memory(share: float, curve_bytes: float, of_curves: list[_Curve]) -> FaultsAtMemory:
@@ -233,19 +235,30 @@ def _faults_at(
     elif share < 1 and curve_bytes < best.bytes[0]:
         bound = "at least"
     rates = np.array([curve.slope_at(curve_bytes, bound) for curve in curves]) / page_bytes
+    interval = positive_interval(rates, units)
+    faults_per_s: float | None = float(rates[0])
+    if bound:
+        faults_per_s = None if interval is None else interval.high if bound == "at most" else interval.low
+        interval = None
     return FaultsAtMemory(
         share=share,
         bytes=share * held_bytes,
-        faults_per_s=float(rates[0]),
-        interval=positive_interval(rates, units) if bound == "" else _bound_interval(rates, units),
+        faults_per_s=faults_per_s,
+        interval=interval,
         bound=bound,
         unused_s=best.time_at(curve_bytes) if bound == "" and share < 1 else None,
     )
 
 
-def _bound_interval(rates: Floats, units: int) -> Interval | None:
-    interval = interval_of(rates, units)
-    return None if interval is None else Interval(max(interval.low, 0.0), interval.high)
+def too_few_windows_note(tables: Tables, sets: WorkingSets | None) -> str:
+    """The reason why the working sets that were asked for are not told; empty if they are, or if nobody asked."""
+    rows = len(tables.working_sets)
+    if sets is not None or not rows:
+        return ""
+    return (
+        f"Working sets are not told: {rows} windows were read, and it takes {_FEWEST_READINGS} of each of two lengths "
+        "in the steady phase. Let more users run for longer."
+    )
 
 
 def _users_logged_in(tables: Tables, stretch: Stretch, readings: pl.DataFrame) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from loadgo.documents.table import Column, Table
 from loadgo.measures.summary import Summary
 from loadgo.notation.figures import duration, exact_share, number
+from loadgo.reporting.processor_time_words import without_load
 from loadgo.reporting.view import View
 
+LOCKS_TABLE = "locks"
 SHOWN_LOCKS = 12
 """Rows of locks in a report that is not full."""
 
@@ -17,7 +19,7 @@ def lock_waits(summary: Summary, view: View) -> Table | None:
     rows = all_rows[: view.rows(SHOWN_LOCKS)]
     if not rows:
         return None
-    by_users = any(row.response_share is not None for row in rows)
+    by_users = not without_load(summary) and any(row.response_share is not None for row in rows)
     of_response = Column("of the response", tuple(exact_share(row.response_share) for row in rows))
     columns = (
         Column("lock", tuple(row.kind for row in rows), kind="name"),
@@ -30,4 +32,4 @@ def lock_waits(summary: Summary, view: View) -> Table | None:
         *((of_response,) if by_users else ()),
     )
     more = f" (the first {len(rows)} of {len(all_rows):,} by time)" if len(rows) < len(all_rows) else ""
-    return Table(f"Waits for locks{more}", columns, id="locks")
+    return Table(f"Waits for locks{more}", columns, id=LOCKS_TABLE)

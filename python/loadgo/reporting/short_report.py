@@ -11,6 +11,7 @@ from loadgo.notation.figures import counted, duration, number, share
 from loadgo.notation.terms import category_name
 from loadgo.reporting.host_table import DRIVERS_TABLE, HOSTS_LABEL, HOSTS_TABLE, hosts_line, unlike_hosts
 from loadgo.reporting.limit_table import LIMITS_TABLE, cpu_wait_has_throttled
+from loadgo.reporting.lock_tables import LOCKS_TABLE, lock_waits
 from loadgo.reporting.meter_price import PRICE_LABEL
 from loadgo.reporting.meter_tables import primitives, primitives_of_command
 from loadgo.reporting.metered_host_table import METERED_HOSTS_TABLE
@@ -38,6 +39,7 @@ _MOST_CATEGORIES = 10
 _MOST_CATEGORIES_BESIDE_PROCESSES = 6
 _MOST_PROCESSES = 4
 _MOST_CALLS = 5
+_MOST_LOCKS = 5
 _MOST_FACTS = 3
 
 _TABLES_OF_TOP = ("processes", "interrupts", "segments", "functions", "system-calls", "users")
@@ -73,6 +75,7 @@ def _ids_in_short(summary: Summary, view: View) -> set[str]:
             if summary.prediction is not None
             else {"response-time", HOSTS_TABLE, DRIVERS_TABLE, LIMITS_TABLE, FAULTS_AT_MEMORY_TABLE}
         )
+    shown |= {LOCKS_TABLE} if summary.run.meters.get("tier") == "cheap,locks" else set()
     return shown | _ids_asked_for(view) | (set(_TABLES_OF_TOP) if view.top is not None else set())
 
 
@@ -98,6 +101,8 @@ def _cut(summary: Summary, view: View, table: Table, warning_count: int) -> Tabl
         return _largest_categories(summary, table, view.rows(most))
     if table.id == "processes" and view.top is None and len(summary.whose_time.processes) > _MOST_PROCESSES:
         return by_process(summary, View(top=_MOST_PROCESSES))
+    if table.id == LOCKS_TABLE and view.top is None and len(table.rows()) > _MOST_LOCKS:
+        return lock_waits(summary, View(top=_MOST_LOCKS))
     if table.id == "system-calls-of-command" and view.top is None and len(table.rows()) > _MOST_CALLS:
         return primitives_of_command(summary, View(top=_MOST_CALLS))
     if table.id == "system-calls" and view.top is None and len(table.rows()) > _MOST_CALLS:

@@ -247,3 +247,19 @@ def test_a_metering_is_divided_into_stretches_only_if_it_is_long_enough() -> Non
     assert {len(one.by_stretch) for one in found.by_kind["time"]} == {metered_rates._MOST_STRETCHES}
     reads = next(one for one in found.by_kind["primitives"] if one.name == "read")
     assert sum(reads.by_stretch) / len(reads.by_stretch) == pytest.approx(reads.value, rel=0.05)
+
+
+def test_a_metering_whose_first_span_begins_late_has_its_stretches_too() -> None:
+    run = metering()
+    late = {
+        name: frame.with_columns(pl.col("at_ns") + 5_000_000_000)
+        for name, frame in run.frames().items()
+        if name in ("time", "primitives", "queue", "faults")
+    }
+    delayed = replace(run, **late)  # type: ignore[arg-type]
+    usual, found = (metered_rates_of(tables, stretch_of(tables, "all")) for tables in (run, delayed))
+    assert usual is not None
+    assert found is not None
+    for kind in ("time", "primitives"):
+        by_stretch = [[one.by_stretch for one in rates.by_kind[kind]] for rates in (usual, found)]  # type: ignore[index]
+        assert by_stretch[0] == by_stretch[1]

@@ -86,6 +86,24 @@ def test_memory_beyond_the_longest_window_and_below_the_shortest_has_bounds() ->
     assert {row.bound for row in of(hot).faults} == {"at least"}
 
 
+def test_a_bound_is_the_end_of_its_interval_and_unknown_without_one() -> None:
+    bound = next(row for row in of(readings(3, longest_s=16)).faults if row.bound == "at most")
+    assert bound.interval is None
+    assert bound.faults_per_s is not None
+    assert bound.faults_per_s >= true_faults_per_s(bound.share)
+    few = next(row for row in of(readings(3, users=2, longest_s=16)).faults if row.bound == "at most")
+    assert few.faults_per_s is None
+
+
+def test_memory_of_files_is_in_no_forecast() -> None:
+    alone, beside = (
+        of(readings(9)),
+        of(readings(9).with_columns(file_referenced_bytes=1 << 30, file_resident_bytes=1 << 30)),
+    )
+    assert (alone.faults, alone.windows) == (beside.faults, beside.windows)
+    assert beside.file_bytes == USERS * (1 << 30)
+
+
 def test_few_users_have_no_interval() -> None:
     assert all(row.interval is None for row in of(readings(4, users=2)).faults)
 
@@ -118,6 +136,7 @@ def test_faults_with_more_memory_are_those_of_pages_that_come_back_later() -> No
     left = np.exp(-np.outer(times_s, rates_per_s))
     for row in more:
         expected = np.interp(row.share - 1, 1 - left.mean(axis=1), (rates_per_s * left).sum(axis=1) * USERS)
+        assert row.faults_per_s is not None
         if row.share == 2:
             assert row.bound == "at most"
             assert row.faults_per_s >= expected
