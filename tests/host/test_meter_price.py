@@ -16,7 +16,10 @@ WITHOUT_ADMINISTRATION = ("setpriv", "--bounding-set=-sys_admin", "--inh-caps=-s
 
 @pytest.mark.parametrize(
     ("tier", "others"),
-    [("cheap", {"clock"}), ("exact", {"clock profile", "mapping records", "faults", "interrupts", "primitives"})],
+    [
+        ("cheap", {"clock"}),
+        ("exact", {"clock profile", "mapping records", "faults", "interrupts", "primitives", "locks"}),
+    ],
 )
 def test_a_metering_tells_its_price_with_an_interval(bench: Bench, tier: str, others: set[str]) -> None:
     before = SETTING.read_text()

@@ -129,9 +129,9 @@ fn the_rate_of_short_calls_in_windows_is_that_of_the_program() {
 fn calls_longer_than_a_window_count_where_they_return() {
     let (rows, rounds_a_second) = windows("sleep");
     let sleeps = sums(&rows, "clock_nanosleep");
-    assert_eq!(sleeps.len(), WINDOWS_COUNT, "in each window of 50 ms some of forty sleeps of 200 ms end");
-    let metered: Vec<f64> = sleeps.iter().map(|(window, row)| row.count as f64 / window.span_ns as f64 * 1e9).collect();
-    let (mean, _) = mean_rate(&metered);
+    // Of forty sleeps of 200 ms some end in each window of 50 ms, but where other programs keep the sleepers waiting for so long.
+    let mean =
+        sleeps.iter().map(|(window, row)| row.count as f64 / window.span_ns as f64 * 1e9).sum::<f64>() / WINDOWS_COUNT as f64;
     let own = f64::from(SLEEPERS_COUNT) * rounds_a_second; // on a busy host each thread sleeps as much too long as the main one
     assert!(mean > own / 4.0, "{mean} sleeps a second end in windows, of {own} or more");
     for (window, row) in &sleeps {

@@ -35,6 +35,8 @@ pub struct Stat {
     pub threads: u64,
     /// Whether the process is about to end, or has ended and was not waited for.
     pub ends: bool,
+    /// Whether its parent is waiting for it now, and may have its counts already: the state `X`, just before the process is gone.
+    pub is_reaped: bool,
 }
 
 /// The kernel's flag of a task that ends (`PF_EXITING` of linux/sched.h), which it sets before the task's record is sent.
@@ -115,7 +117,9 @@ pub(crate) fn read_schedstat(file: &OwnedFd) -> io::Result<SchedStat> {
 /// Reads the text of `/proc/PID/stat`, whose second field, a name in parentheses, may hold anything.
 pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
     let after_name = text.iter().rposition(|byte| *byte == b')')? + 2;
-    let mut words = text.get(after_name..)?.split(|byte| *byte == b' ').skip(6).map(number);
+    let mut words = text.get(after_name..)?.split(|byte| *byte == b' ');
+    let is_reaped = words.next()? == b"X";
+    let mut words = words.skip(5).map(number);
     let mut next = || words.next().flatten();
     let flags = next()?;
     let (minor, children_minor, major, children_major) = (next()?, next()?, next()?, next()?);
@@ -133,6 +137,7 @@ pub(crate) fn parse_stat(text: &[u8]) -> Option<Stat> {
         children_ticks: children_user + children_system,
         threads,
         ends: flags & EXITING_FLAG != 0,
+        is_reaped,
     })
 }
 
@@ -153,9 +158,12 @@ mod tests {
             children_ticks: 150,
             threads: 1,
             ends: false,
+            is_reaped: false,
         };
         assert_eq!(parse_stat(text), Some(expected));
         assert_eq!(parse_stat(b"7 (cut"), None);
+        let reaped = b"7 (x) X 1 7 7 34816 7 4194308 10 20 1 2 5 6 70 80 20 0 1 0 9\n";
+        assert!(parse_stat(reaped).is_some_and(|stat| stat.is_reaped && stat.ends));
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn meter_all() -> Result<(), Box<dyn Error>> {
             tier,
             accounts: 64,
             commands: Vec::new(),
-            locks: false,
+            locks: tier == Tier::Exact,
             profile_hz: (tier == Tier::Exact).then_some(20),
         };
         let mut meters = Meters::begin(&wanted, begun)?;
