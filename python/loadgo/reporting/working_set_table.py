@@ -42,11 +42,11 @@ def _faults(summary: Summary, sets: WorkingSets) -> Table:
 
 
 def _windows(sets: WorkingSets) -> Table:
-    held = sets.resident_bytes
+    held, intervals = sets.resident_bytes, tuple(_sizes(row.interval) for row in sets.windows)
     columns = (
         Column("in a time of", tuple(seconds(row.window_s) for row in sets.windows)),
         Column("referred to", tuple(size(row.bytes) for row in sets.windows)),
-        Column("95 %", tuple(_sizes(row.interval) for row in sets.windows), spare=1, of_previous=True),
+        *((Column("95 %", intervals, spare=1, of_previous=True),) if any(intervals) else ()),
         Column("of what they hold", tuple(share(row.bytes / held if held else None) for row in sets.windows), spare=2),
         Column("readings", tuple(number(row.readings) for row in sets.windows), spare=3),
     )
