@@ -60,25 +60,25 @@ def test_the_memory_that_a_program_touches_is_referenced_and_the_rest_is_not(ben
 
 @PAGES
 def test_pages_that_come_back_from_the_paging_device_are_told(bench: Bench) -> None:
-    every_page = HOLDS.replace(f"range(0, {TOUCHED_BYTES}, 4096)", f"range(0, {HELD_BYTES}, 4096)")
+    every_page = HOLDS.replace(f"range(0, {TOUCHED_BYTES}, 4096)", f"range(0, {HELD_BYTES}, 4096)").replace("0.2", "1")
     with paging_alone():
         loadgo.run(
             bench.folder / bench.script(every_page),
             users=3,
-            limit="memory=72M,swap=zram:256M",
+            limit="memory=80M,swap=zram:256M",
             meters="none",
             working_sets=True,
             out=bench.folder / "kept",
         )
     measured = bench.tables("kept")
-    rows = measured.working_sets.filter(measured.working_sets["device_bytes"] > 4 * MB)
+    rows = measured.working_sets.filter(measured.working_sets["device_bytes"] > 2 * MB)
     assert len(rows) >= 3
-    assert int(rows["returned_bytes"].to_numpy().max()) > 4 * MB
+    assert int(rows["returned_bytes"].to_numpy().max()) > 2 * MB
     assert int(rows["returned_bytes"].to_numpy().max()) <= HELD_BYTES + 24 * MB
     sets = summarize(measured, phases="all").working_sets
     assert sets is not None
     assert {row.share for row in sets.faults} >= {2.0, 1.5, 1.25}
-    assert "were on paging devices" in " ".join(bench.typed("report", "kept").stdout.split())
+    assert "were on paging devices" in " ".join(bench.typed("report", "kept", "--phases", "all").stdout.split())
 
 
 def test_a_run_without_the_option_has_no_working_sets(bench: Bench) -> None:
