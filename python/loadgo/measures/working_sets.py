@@ -34,7 +34,8 @@ _FEWEST_PAGED_SHARE = 0.01
 """Least memory on paging devices, beside that in memory, from which faults with more memory are foretold."""
 _FEWEST_READINGS = 3
 """Fewest readings of windows of one length that give a mean."""
-_DEFAULT_PAGE_BYTES = 4096
+PAGE_BYTES = 4096
+"""A page of a host, as docs/glossary.md has it. Where pages are larger, a fault brings more, and there are fewer."""
 _NS_PER_S = 1e9
 
 
@@ -116,15 +117,12 @@ def working_sets_of(tables: Tables, stretch: Stretch) -> WorkingSets | None:
         return None
     began_ns = pl.col("at_ns").cast(pl.Int64) - pl.col("span_ns").cast(pl.Int64)
     inside = rows.filter((began_ns >= stretch.start_ns) & (pl.col("at_ns") <= stretch.end_ns))
-    page_bytes = tables.conditions.get("conditions", {}).get("page_bytes") or _DEFAULT_PAGE_BYTES
     of_user = pl.col("user").is_not_null() & pl.col("resident_bytes").is_not_null()
     held = tables.memory.filter(of_user & pl.col("at_ns").is_between(stretch.start_ns, stretch.end_ns))
-    return sets_in(inside, _users_logged_in(tables, stretch, inside), page_bytes, held)
+    return sets_in(inside, _users_logged_in(tables, stretch, inside), held)
 
 
-def sets_in(
-    rows: pl.DataFrame, users: float, page_bytes: int, held_rows: pl.DataFrame | None = None
-) -> WorkingSets | None:
+def sets_in(rows: pl.DataFrame, users: float, held_rows: pl.DataFrame | None = None) -> WorkingSets | None:
     """The working sets in rows of the table `working_sets`, of `users` users; None without windows of two lengths.
 
     `held_rows` are rows of `memory` of single users: there are more of them, which tell better how memory varies.
@@ -145,7 +143,7 @@ def sets_in(
     more_rows = held_rows if held_rows is not None and len(held_rows) > len(readings) else readings
 
     def at_memory(share: float, curve_bytes: float, of_curves: list[_Curve]) -> FaultsAtMemory:
-        return _faults_at(share, curve_bytes, held_bytes, of_curves, page_bytes, means.units)
+        return _faults_at(share, curve_bytes, held_bytes, of_curves, means.units)
 
     def with_more(share: float) -> FaultsAtMemory:
         returned = _means(readings, lengths, pl.col("returned_bytes"))
@@ -224,9 +222,7 @@ def _curve(times_s: Floats, sizes: Floats) -> _Curve:
     return _Curve(times_s, np.cumsum(slopes * steps_s), slopes)
 
 
-def _faults_at(
-    share: float, curve_bytes: float, held_bytes: float, curves: list[_Curve], page_bytes: int, units: int
-) -> FaultsAtMemory:
+def _faults_at(share: float, curve_bytes: float, held_bytes: float, curves: list[_Curve], units: int) -> FaultsAtMemory:
     """The faults where the curve is so large. With more memory than is held, it is the curve of returned pages."""
     best = curves[0]
     bound: Literal["", "at most", "at least"] = ""
@@ -234,7 +230,7 @@ def _faults_at(
         bound = "at most"
     elif share < 1 and curve_bytes < best.bytes[0]:
         bound = "at least"
-    rates = np.array([curve.slope_at(curve_bytes, bound) for curve in curves]) / page_bytes
+    rates = np.array([curve.slope_at(curve_bytes, bound) for curve in curves]) / PAGE_BYTES
     interval = positive_interval(rates, units)
     faults_per_s: float | None = float(rates[0])
     if bound:

@@ -3,11 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from loadgo.measures.working_sets import MEMORY_SHARES, MORE_MEMORY_SHARES, WINDOWS_S, WorkingSets, sets_in
+from loadgo.measures.working_sets import MEMORY_SHARES, MORE_MEMORY_SHARES, PAGE_BYTES, WINDOWS_S, WorkingSets, sets_in
 from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
 from loadgo.stats.resample import Floats
 
-PAGE_BYTES = 4096
 PAGES_OF_USER = 2000
 USERS = 40
 RATES_PER_S: Floats = np.geomspace(1.5, 0.02, PAGES_OF_USER)
@@ -51,7 +50,7 @@ def true_faults_per_s(share: float) -> float:
 
 
 def of(rows: pl.DataFrame) -> WorkingSets:
-    sets = sets_in(rows, USERS, PAGE_BYTES)
+    sets = sets_in(rows, USERS)
     assert sets is not None
     return sets
 
@@ -109,13 +108,13 @@ def test_few_users_have_no_interval() -> None:
 
 
 def test_a_run_without_windows_of_two_lengths_has_no_working_sets() -> None:
-    assert sets_in(readings(5, longest_s=1), USERS, PAGE_BYTES) is None
+    assert sets_in(readings(5, longest_s=1), USERS) is None
 
 
 def test_memory_that_rises_and_falls_varies_less_among_many_users() -> None:
     held = pl.DataFrame({"user": [1, 1, 2, 2] * 50, "resident_bytes": [100, 300, 100, 300] * 50})
     for users in (1, 4):
-        sets = sets_in(readings(6, users=2), users, PAGE_BYTES, held.cast(pl.UInt64))
+        sets = sets_in(readings(6, users=2), users, held.cast(pl.UInt64))
         assert sets is not None
         assert sets.variation == pytest.approx(0.5 / users**0.5)
     assert of(readings(6)).variation == 0

@@ -136,7 +136,8 @@ impl Descendants {
     /// Faults so far of `leader`, of these descendants, and of all processes that they have waited for.
     ///
     /// Parents are read behind their children. A child that ends after it was read may be in its parent's count, too: then it is
-    /// `None`. The parent adds it (`wait_task_zombie` in kernel/exit.c) after its state has changed, and before it is gone. It is also `None` if one had ended before it was read: the kernel's list may then lack the child behind it
+    /// `None`. The parent adds it (`wait_task_zombie` in kernel/exit.c) after its state has changed, and before it is gone.
+    /// It is also `None` if one had ended before it was read: the kernel's list may then lack the child behind it
     /// (`get_children_pid` in fs/proc/array.c).
     fn faults_with(&self, proc: &Proc, leader: u32) -> io::Result<Option<Faults>> {
         let mut sum = Faults::default();
