@@ -1,11 +1,14 @@
 """Working sets of users whose pages are referred to at known rates: the faults foretold are those of the theory."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 from loadgo.measures.working_sets import MEMORY_SHARES, MORE_MEMORY_SHARES, PAGE_BYTES, WINDOWS_S, WorkingSets, sets_in
 from loadgo.records.tables import COLUMNS_BY_TABLE, with_columns
 from loadgo.stats.resample import Floats
+from support.places import PROJECT
 
 PAGES_OF_USER = 2000
 USERS = 40
@@ -145,3 +148,9 @@ def test_faults_with_more_memory_are_those_of_pages_that_come_back_later() -> No
 
 def test_memory_that_was_ample_tells_nothing_of_more() -> None:
     assert all(row.share < 1 for row in of(readings(8)).faults)
+
+
+def test_the_lengths_of_the_windows_are_those_that_are_read() -> None:
+    source = (PROJECT / "crates" / "host" / "src" / "usage" / "working_sets.rs").read_text()
+    (numbers,) = re.findall(r"const WINDOWS_S: \[u64; \d+\] = \[([\d, ]+)\];", source)
+    assert tuple(int(number) for number in numbers.split(",")) == WINDOWS_S
