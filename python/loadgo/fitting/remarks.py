@@ -17,7 +17,7 @@ from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.measures.run_warnings import warnings_of_runs
-from loadgo.notation.figures import as_code, in_words, people, share
+from loadgo.notation.figures import as_code, digits, in_words, people, share
 from loadgo.notation.laws import number, written
 from loadgo.notation.measures import percent
 
@@ -52,13 +52,18 @@ def copied_fit_in_words(readings: Sequence[RunReading]) -> str:
 
 
 def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad:
-    """The load of the measured users: their pauses from prompt to sending, and the commands in the script's order."""
-    pauses = rows["thinking"].to_numpy()
-    think = written(choose_law(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
+    """The load of the measured users: their pauses from prompt to sending, and the commands in the script's order.
+
+    The pauses are those of the runs with the first run's think time.
+    """
+    think = readings[0].think
+    usual = [number for number, reading in enumerate(readings) if reading.think == think]
+    pauses = rows.filter(pl.col("run").is_in(usual))["thinking"].to_numpy()
+    pause_law = written(choose_law(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
     first = rows.unique("line", keep="first").sort("line")
     rate = sum(reading.stretch.counted for reading in readings) / max(sum(reading.span_s for reading in readings), 1e-9)
     users = None if any(is_open(reading) for reading in readings) else max(reading.users for reading in readings)
-    return OwnLoad(users, think, f"{number(rate)}/s", tuple(first["command"]))
+    return OwnLoad(users, pause_law, f"{number(rate)}/s", tuple(first["command"]))
 
 
 def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str:
@@ -141,9 +146,9 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
 
 
 def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
-    """A warning if processor time depends on the number of users, for runs that do not show how."""
-    few, many = min(readings, key=lambda reading: reading.users), max(readings, key=lambda reading: reading.users)
-    if few.users == many.users:
+    """A warning if processor time depends on the load, for runs that do not show how."""
+    few, many = min(readings, key=_interaction_rate), max(readings, key=_interaction_rate)
+    if few.load_key == many.load_key:
         return []
     by_command = [
         reading.rows.group_by("command").agg(
@@ -160,8 +165,16 @@ def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
     if abs(change) <= max(_CPU_GROWTH_SHARE, _MISS_STANDARD_ERRORS * error):
         return []
     more, (few_speed, many_speed) = ("more", ("slow", "fast")) if change > 0 else ("less", ("fast", "slow"))
+    compared = f"with {people(many.users)} than with {few.users}"
+    if few.think != many.think:
+        rates = [digits(_interaction_rate(reading)) for reading in (many, few)]
+        compared = f"at {rates[0]} interactions a second than at {rates[1]}"
     return [
-        f"the commands take {share(abs(change))} {more} processor time with {people(many.users)} than with "
-        f"{few.users}: the machine has the mean of all runs, and is too {many_speed} for more users and too "
-        f"{few_speed} for fewer"
+        f"the commands take {share(abs(change))} {more} processor time {compared}: the machine has the mean of all "
+        f"runs, and is too {many_speed} for more users and too {few_speed} for fewer"
     ]
+
+
+def _interaction_rate(reading: RunReading) -> float:
+    """Interactions a second."""
+    return len(reading.rows) / reading.span_s if reading.span_s else 0.0
