@@ -19,6 +19,8 @@ pub struct Description {
     pub processors: usize,
     /// The processor's name.
     pub processor: String,
+    /// Time between two ticks of the kernel's timer, at which it ends the slices of processes.
+    pub tick_ns: Option<u64>,
     /// Memory of the host.
     pub memory_bytes: u64,
     /// Devices that the host pages to, as they were before the run.
@@ -57,6 +59,7 @@ pub fn describe() -> Description {
         architecture: std::env::consts::ARCH.to_owned(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         processor: processor_name(&read("/proc/cpuinfo")),
+        tick_ns: loadgo_sys::clock::tick_ns(),
         memory_bytes: kilobytes(&memory, "MemTotal:") * 1024,
         paging_devices: paging_devices(&read("/proc/swaps")),
     }
