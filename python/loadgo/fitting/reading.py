@@ -80,7 +80,7 @@ class RunReading:
 
     @property
     def load_key(self) -> tuple[str, ...]:
-        """The parts of the load: the users, their think time and typing, and arrivals. Runs of one load have one key."""
+        """The parts of the load: users, think time, typing and arrivals. Runs of one load have one key."""
         load = self.conditions.get("load", {})
         return (str(self.users), self.think, *(str(load.get(key, "")) for key in ("typing", "arrivals_per_second")))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +101,7 @@ def fit_warnings(
         warnings.append(
             f"{clause}: the fitted machine leaves that out, but its commands have processor times of a busy host"
         )
-    return (*warnings, *_miss_warnings(checks))
+    return (*warnings, *_miss_warnings(_checks_of_loads(readings, checks)))
 
 
 def other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:
@@ -121,6 +122,24 @@ def _typed_commands(readings: Sequence[RunReading]) -> set[str]:
     return {
         str(name) for reading in readings for name in reading.tables.interactions["command"].cast(pl.String).unique()
     }
+
+
+def _checks_of_loads(readings: Sequence[RunReading], checks: Sequence[FittedCheck]) -> list[FittedCheck]:
+    """The checks of the mean response, one of all runs of a load: these differ as the processors' speed does."""
+    loads = {reading.id: reading.load_key for reading in readings}
+    by_load: dict[tuple[str, ...], list[FittedCheck]] = {}
+    for check in checks:
+        if check.error is not None:
+            by_load.setdefault(loads[check.run], []).append(check)
+    return [
+        replace(
+            of_load[0],
+            measured=sum(check.measured for check in of_load) / len(of_load),
+            machine=sum(check.machine for check in of_load) / len(of_load),
+            error=float(np.hypot.reduce([check.error or 0.0 for check in of_load])) / len(of_load),
+        )
+        for of_load in by_load.values()
+    ]
 
 
 def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:

@@ -1,8 +1,9 @@
 """The values of a system that are known and not fitted: processors with their discipline, and stores.
 
 A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors, which end
-at its ticks. A simulated machine's run folder has its machine file, which gives the number of processors, the discipline and the
-stores. Times in the supervisor, the service of servers that had requests, and the demands of commands are fitted.
+at its ticks. A simulated machine's run folder has its machine file, which gives the number of processors, the
+discipline and the stores. Times in the supervisor, the service of servers that had requests, and the demands of
+commands are fitted.
 """
 
 from __future__ import annotations
