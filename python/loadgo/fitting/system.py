@@ -38,7 +38,8 @@ def processor_count(reading: RunReading) -> int:
 def _host_values(reading: RunReading) -> FittedValues:
     cpus = reading.conditions.get("limit", {}).get("cpus")
     count = processor_count(reading)
-    tick_ns = int(reading.conditions.get("system", {}).get("tick_ns", 0))
+    system = reading.conditions.get("system", {})
+    tick_ns = int(system.get("tick_ns", 0))
     slices_end = "at the kernel's ticks" if tick_ns else "exactly"
     assumed = [f"the processors are shared fairly, and slices end {slices_end}"]
     if cpus is not None and float(cpus) != count:
@@ -58,6 +59,7 @@ def _host_values(reading: RunReading) -> FittedValues:
             ("processors.discipline", "linux"),
             ("processors.slice", f"{slice_ms:g}ms"),
             *((("processors.tick", f"{tick_ns / 1e6:g}ms"),) if tick_ns else ()),
+            *((("processors.packs", True),) if system.get("packs") else ()),
         ),
     )
 

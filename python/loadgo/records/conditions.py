@@ -41,6 +41,7 @@ _KEYS_OF_A_HOST = (
     "processor",
     "processors",
     "tick_ns",
+    "packs",
     "memory_bytes",
     "page_bytes",
 )

@@ -71,7 +71,7 @@ _KINDS: Mapping[str, str] = {
             system.name system.hostname system.kernel system.distribution system.architecture system.processor
             system.login system.title system.source system.discipline limit.swap usage.cpu usage.faults usage.waits
             usage.split meters.tier driver.scheduling driver.proof""",
-        "true or false": "finished usage.delays_switched_off",
+        "true or false": "finished system.packs usage.delays_switched_off",
         "a number from 0": """wall_s load.arrivals_per_second load.duration_s system.speed conditions.virtual_s
             conditions.computed_s limit.cpus limit_each.cpus meters.calibration.switch_ns""",
         "a whole number from 0": """load.users load.passes load.seed system.processors system.memory_bytes

@@ -12,6 +12,7 @@ from loadgo.fitting.law_choice import _exponential_limit, _normal_limit, choose_
 from loadgo.fitting.memory import _fit_device, _pages_by_command
 from loadgo.fitting.reading import RunReading, StoreUse
 from loadgo.fitting.supervisor import fit_stores
+from loadgo.fitting.system import known_values
 from loadgo.fitting.unowned_time import fit_unowned_time
 from loadgo.notation.laws import Law
 from loadgo.records.phases import Stretch
@@ -169,3 +170,12 @@ def test_a_log_normal_law_has_the_spread_that_follows_from_its_logarithms() -> N
     law = choose_law(1e6 * np.exp(0.5 * places / places.std(ddof=1))).law
     assert (law.name, law.spread) == ("lognormal", pytest.approx(0.5329, abs=1e-3))
     assert law.mean == pytest.approx(1e6 * math.exp(0.125), rel=0.01)
+
+
+def test_the_scheduler_of_a_host_is_as_its_kernel_was_recorded() -> None:
+    system = {"processors": 2, "tick_ns": 4_000_000, "packs": True}
+    recorded = dict(known_values(reading(kind="host", processors=2, conditions={"system": system})).known)
+    assert recorded["processors.slice"] == "1.4ms"
+    assert (recorded["processors.tick"], recorded["processors.packs"]) == ("4ms", True)
+    older = dict(known_values(reading(kind="host", processors=2, conditions={"system": {}})).known)
+    assert not {"processors.tick", "processors.packs"} & set(older)
