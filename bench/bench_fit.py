@@ -1,10 +1,12 @@
-"""Predictions against measurements: a machine fitted to few users predicts twenty and forty, here and simulated.
+"""Predictions against measurements: a machine fitted to ten users predicts twenty and forty, here and simulated.
 
-python bench/bench_fit.py [SECONDS] [ROUNDS] [TRUTHS] [SCRIPT] [THINK]     (45 2 100)
+    python bench/bench_fit.py [--runs FOLDER] [SECONDS] [ROUNDS] [TRUTHS]     (45 5 100)
 
-*Here*: each round loads this host in turns with 2, 10, 20 and 40 users, for SECONDS each. One machine is fitted to the
-runs with 2 and 10 users (`two loads`), one to those with 10 alone (`one load`). Both predict the others. The loads take
-turns, in a drawn order, because the speed of a shared host changes by a fifth from minute to minute.
+*Here*: each round loads this host with `typical-user`, in turns of SECONDS: ten users; ten who think a quarter as long;
+twenty; and forty. One machine is fitted to both runs with ten users, six minutes in all (`two loads`), one to those who
+think as usual, three minutes (`one load`). Both predict twenty and forty. The loads take turns, in a drawn order,
+because the speed of a shared host changes by a fifth from minute to minute. The runs are kept in FOLDER, and rounds
+that are there already are not made again.
 
 *Known*: the same on a simulated machine, for hours of its time.
 
@@ -31,15 +33,34 @@ from figures import Figure, figure, finish
 from loadgo.comparison.compare import Comparison, compare
 from loadgo.comparison.figures import change_interval
 from loadgo.fitting.fit import fit
+from loadgo.measures.summary import summarize
 from loadgo.prediction.figures import figures_of
 from loadgo.records.prediction import ALL_COMMANDS
 from loadgo.records.tables import tables
 from machine import machine
 
 FITTED, PREDICTED = 5, (20, 40)
-FITTED_HERE = (2, 10)
-"""The numbers of users of the fit on this host: six minutes in all, and at most ten users."""
 TURNS = 4
+SCRIPT_HERE = "typical-user"
+THINK, SHORT_THINK = "exponential(0.4s, max 3s)", "exponential(0.1s, max 0.75s)"
+
+
+@dataclass(frozen=True)
+class HostLoad:
+    """A load of this host."""
+
+    users: int
+    think: str
+
+    @property
+    def slug(self) -> str:
+        """The beginning of the names of its runs' folders."""
+        return f"{self.users}{'-quick' if self.think == SHORT_THINK else ''}"
+
+
+ONE_LOAD, OTHER_LOAD = HostLoad(10, THINK), HostLoad(10, SHORT_THINK)
+HOST_LOADS = (ONE_LOAD, OTHER_LOAD, *(HostLoad(users, THINK) for users in PREDICTED))
+"""The loads of this host; the fit has the first two: six minutes in all, and ten users."""
 FIGURES = ("response", "p90 response", "cpu", "throughput")
 DRAWS = 20
 KNOWN = "exponential(1.2s, max 8s)"
@@ -126,20 +147,17 @@ class Predicted:
 
 def main() -> None:
     """Measures all three parts. A part of size 0 is left out."""
-    seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[45, 2, 100][len(sys.argv[1:4]) :]]
-    think = sys.argv[5] if len(sys.argv) > 5 else None
+    kept = _kept_runs()
+    seconds, rounds, truths = [*map(int, sys.argv[1:4]), *[45, 5, 100][len(sys.argv[1:4]) :]]
     here = machine()
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-fit-") as folder_name:
         folder = Path(folder_name)
         script = folder / "script.toml"
         script.write_text(SCRIPT)
-        on_host = [
-            prediction
-            for number in range(rounds)
-            for prediction in _on_host(
-                folder / f"here-{number}", sys.argv[4] if sys.argv[4:] else script, seconds, think
-            )
-        ]
+        on_host = []
+        for number in range(rounds):
+            measured = _measured_here((kept or folder) / f"round-{number + 1}", seconds)
+            on_host += _predicted_here(folder / f"here-{number + 1}", measured, seconds)
         on_known = _known(folder / "known", script) if truths else []
         coverage = _coverage(folder, script, truths)
     figures = [
@@ -150,8 +168,8 @@ def main() -> None:
     ]
     notes = [
         "off by: |predicted / measured - 1|; the host should have nothing else to do",
-        f"here: {TURNS} turns of {seconds} s, fitted to 2 and 10 users, or to 10; known: fitted to 8 h of a simulated "
-        "machine's time with 5 users, 4 h predicted",
+        f"here: {TURNS} turns of {seconds} s, fitted to 10 users who think {THINK} or {SHORT_THINK}; known: fitted to "
+        "8 h of a simulated machine's time with 5 users, 4 h predicted",
         f"coverage: of {truths} machines, each fitted to 5 min with 5 users: the share whose figure with 20 users, "
         "over 2 min, lies in the prediction's interval",
     ]
@@ -159,19 +177,39 @@ def main() -> None:
     finish("fit", here, figures, notes, raw | {"coverage": coverage})
 
 
-def _on_host(folder: Path, script: Path | str, seconds: int, think: str | None) -> list[Predicted]:
-    """One round on this host: the users to whom machines are fitted, 20 and 40, in turns."""
-    measured: dict[int, list[loadgo.Run]] = {users: [] for users in (*FITTED_HERE, *PREDICTED)}
+def _kept_runs() -> Path | None:
+    """The folder of `--runs`, which is taken off the arguments."""
+    if sys.argv[1:2] != ["--runs"]:
+        return None
+    folder = Path(sys.argv[2])
+    del sys.argv[1:3]
+    return folder
+
+
+def _measured_here(folder: Path, seconds: int) -> dict[HostLoad, list[Path]]:
+    """The runs of one round on this host, in turns; those that are in the folder already are not made again."""
+    measured: dict[HostLoad, list[Path]] = {load: [] for load in HOST_LOADS}
     for turn in range(TURNS):
-        for users in random.sample(sorted(measured), len(measured)):
-            out, seed = folder / f"{users}-{turn}", random.randrange(2**31)
-            measured[users].append(loadgo.run(script, users=users, duration=seconds, seed=seed, think=think, out=out))
-            print(f"{users} users, load {os.getloadavg()[0]:.1f}", flush=True)
-    load = {"duration": TURNS * seconds, "draws": DRAWS, "think": think}
+        for load in random.sample(HOST_LOADS, len(HOST_LOADS)):
+            out = folder / f"{load.slug}-{turn}"
+            measured[load].append(out)
+            if out.exists():
+                continue
+            seed = random.randrange(2**31)
+            loadgo.run(SCRIPT_HERE, users=load.users, duration=seconds, seed=seed, think=load.think, out=out)
+            print(f"{folder.name}: {load.users} users, think {load.think}, load {os.getloadavg()[0]:.1f}", flush=True)
+    return measured
+
+
+def _predicted_here(folder: Path, measured: Mapping[HostLoad, Sequence[Path]], seconds: int) -> list[Predicted]:
+    """The predictions of the machines fitted to two loads, and to one, for one round."""
+    load = {"duration": TURNS * seconds, "draws": DRAWS, "think": THINK}
+    truths = {load.users: measured[load] for load in HOST_LOADS[2:]}
+    folder.mkdir(exist_ok=True)
     predicted = []
-    for name, fitted in (("two loads", FITTED_HERE), ("one load", FITTED_HERE[-1:])):
-        runs = [run for users in fitted for run in measured[users]]
-        predicted += _predicted(folder / name, script, load, runs, measured)
+    for name, fitted in (("two loads", (ONE_LOAD, OTHER_LOAD)), ("one load", (ONE_LOAD,))):
+        runs = [run for one in fitted for run in measured[one]]
+        predicted += _predicted(folder / name, SCRIPT_HERE, load, runs, truths)
     return predicted
 
 
@@ -196,8 +234,8 @@ def _predicted(
     folder: Path,
     script: Path | str,
     load: Mapping[str, Any],
-    fitted_to: Sequence[loadgo.Run],
-    measured: Mapping[int, Sequence[loadgo.Run]],
+    fitted_to: Sequence[os.PathLike[str]],
+    measured: Mapping[int, Sequence[os.PathLike[str]]],
 ) -> list[Predicted]:
     folder.mkdir(exist_ok=True)
     found = fit(*fitted_to, output=folder / "machine.toml")
@@ -228,9 +266,10 @@ def _inside(predicted: loadgo.Run, comparison: Comparison) -> dict[str, bool]:
     }
 
 
-def _beside(users: int, comparison: Comparison, measured: Sequence[loadgo.Run]) -> Predicted:
+def _beside(users: int, comparison: Comparison, measured: Sequence[os.PathLike[str]]) -> Predicted:
     judged = {figure.measure: figure for figure in comparison.judged}
-    busy = [run.summary.total_time.busy_share or 0.0 for run in measured if run.summary.total_time]
+    totals = [summarize(tables(run)).total_time for run in measured]
+    busy = [total.busy_share or 0.0 for total in totals if total]
     return Predicted(
         users=users,
         ratios={name: (judged[name].before or 0.0) / (judged[name].after or 1.0) for name in FIGURES},

@@ -36,7 +36,7 @@ NOTES = (
 def main() -> None:
     """Measures and records all figures."""
     given = [int(word) for word in sys.argv[1:4]]
-    repetitions, passes, turns = [*given, *(5, 400, 5000)[len(given) :]]
+    repetitions, passes, turns = [*given, *(3, 400, 5000)[len(given) :]]
     here = machine()
     build()
     figures, raw = list[Figure](), dict[str, object]()

@@ -7,54 +7,57 @@ threads of one process (`bare/bursts.c`) sleep and compute for the same times, o
 kernel says what each burst waited. Rounds alternate the settings: each law at three utilisations, on one and two
 processors. A round of a setting is left out if others took more than 5 % of the processors meanwhile.
 
-SETTINGS are those to measure, such as `0.6x1,0.85x2`, and LAWS such as `short`; by default all.
+Two settings more have weights and quotas. With `nice`, the bursts of each task are in turn of nice 0 and 5. With
+`quota`, each task has a fifth of a processor, on the host by a control group of its own. Then the waits are all of a
+response that is no computing, throttled time too.
+
+SETTINGS are those to measure, such as `0.6x1,0.85x2,quota`, and LAWS such as `short`; by default all.
 """
 
 from __future__ import annotations
 
-import gzip
+import json
 import math
 import os
-import re
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import loadgo
 import numpy as np
 import polars as pl
+from burst_tasks import MOST_BY_OTHERS, Floats, compile_bursts, has_groups, run_bursts
 from figures import Figure, figure, finish
 from loadgo.theory.queueing import repairman
 from machine import machine
-from numpy.typing import NDArray
 
-BURSTS = Path(__file__).parent / "bare" / "bursts"
 LAWS = {"short": "exponential(4ms)", "mixed": "hyperexponential(8ms, 8)"}
 """Laws of a burst's processor time. Most short ones fit into a tick; of the mixed ones a few take many."""
 MEANS_S = {"short": 0.004, "mixed": 0.008}
 UTILISATIONS = (0.3, 0.6, 0.85)
 PROCESSORS = (1, 2)
+NICE_VALUES = (0, 5)
+QUOTA_SHARE = 0.2
+"""The quota of a task, as a share of a processor."""
+GOVERNED_LAW, GOVERNED_UTILISATION = "mixed", 0.6
+"""The bursts of the settings with weights and quotas: a few are longer than a period's quota."""
 TASKS_PER_PROCESSOR = 8
 ROUNDS, SECONDS = 4, 6.0
 WARM_UP_SHARE = 0.1
 """Share of a round at its beginning whose bursts do not count."""
 DRAWN_SHARE = 1.4
 """Length of the simulation over that of the round, so that no task of the host comes to the end of its list."""
-MOST_BY_OTHERS = 0.05
-QUIET_S, MOST_PATIENCE_S = 0.25, 5.0
-"""Length of the quiet moment before a round, and how long a round waits for it."""
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 LEAST_WAIT_S = 0.0001
 """A mean or quantile that is smaller, on both sides, is not compared: switches and interrupts make such waits."""
 NEAR = "<= 0.1"
 SWITCH = "2us"
-USAGE_BY_PROCESSOR = Path("/sys/fs/cgroup/cpuacct/cpuacct.usage_percpu")
-DEFAULT_TICKS_PER_SECOND = 250
+CLOCK_MONOTONIC_COARSE = 6
+"""Number of the clock (time.h), which Python does not name."""
 PACKING = "sched_vcpu_pack="
 _BASE_SLICE_MS, _MOST_SLICE_PROCESSORS = 0.7, 8
 """kernel/sched/fair.c of 6.12 and later: 0.7 ms × (1 + log2 of the processors, at most 8)."""
@@ -62,7 +65,7 @@ _BASE_SLICE_MS, _MOST_SLICE_PROCESSORS = 0.7, 8
 SCRIPT = """\
 name  = "bursts"
 think = "exponential({think_us:.0f}us)"
-lines = ["burst"]
+lines = {lines}
 """
 MACHINE = """\
 title  = "processors of this host"
@@ -76,9 +79,10 @@ switch     = "{switch}"
 packs      = {packs}
 [commands.burst]
 cpu = "{law}"
+[commands.low]
+cpu  = "{law}"
+nice = {low_nice}
 """
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,23 @@ class Setting:
     law: str
     utilisation: float
     processors: int
+    governed: Literal["", "nice", "quota"] = ""
+    """Whether the bursts have weights, or the tasks quotas."""
+    nice: int | None = None
+    """The nice value of the bursts that count; None for all."""
 
     @property
     def name(self) -> str:
         """The setting in words."""
-        return f"{self.law}, {self.utilisation:g} busy, {self.processors} processor{'s'[: self.processors - 1]}"
+        nice = f", bursts of nice {self.nice}" if self.nice is not None else ""
+        quota = ", quotas" if self.governed == "quota" else ""
+        processors = f"{self.processors} processor{'s'[: self.processors - 1]}"
+        return f"{self.law}, {self.utilisation:g} busy, {processors}{nice}{quota}"
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that each task types in turn."""
+        return ["burst", "low"] if self.governed == "nice" else ["burst"]
 
     @property
     def tasks(self) -> int:
@@ -134,20 +150,23 @@ def main() -> None:
     rounds, seconds = int(words.get(0, ROUNDS)), float(words.get(1, SECONDS))
     settings = list(_settings(words.get(2, ""), words.get(3, "")))
     here = machine()
-    _compile()
+    compile_bursts()
     measured = list[Round]()
     for number in range(1, rounds + 1):
         for setting in settings:
-            measured.append(_round(setting, number, seconds))
-            _tell(number, measured[-1])
+            for part in _round(setting, number, seconds):
+                measured.append(part)
+                _tell(number, part)
     notes = [
         f"slice {_slice_ms():g} ms, tick {1000 / _ticks_per_second():g} ms, packs: {_packs()}; "
         f"{TASKS_PER_PROCESSOR} tasks a processor; "
         f"short {LAWS['short']}, mixed {LAWS['mixed']}",
         "apart: of the waits of all rounds together; ratios: simulated : measured, of each round",
     ]
+    if not has_groups():
+        notes.append("quotas were not measured: no control groups of version 1 that this account may make")
     figures = list[Figure]()
-    for setting in settings:
+    for setting in dict.fromkeys(each.setting for each in measured):
         figures += _figures([each for each in measured if each.setting == setting], notes)
     raw = [
         {**asdict(each.setting), "others": each.others, "busy": each.busy, **_of_both_sides(each)} for each in measured
@@ -163,10 +182,15 @@ def _settings(chosen: str, laws: str) -> Iterator[Setting]:
                 wanted = not chosen or f"{utilisation:g}x{processors}" in chosen.split(",")
                 if wanted and processors <= available:
                     yield Setting(law, utilisation, processors)
+    for governed in ("nice", "quota"):
+        for processors in PROCESSORS:
+            wanted = not (chosen or laws) or governed in chosen.split(",")
+            if wanted and processors <= available and (governed == "nice" or has_groups()):
+                yield Setting(GOVERNED_LAW, GOVERNED_UTILISATION, processors, governed)
 
 
-def _round(setting: Setting, number: int, seconds: float) -> Round:
-    """Simulates and then measures the same bursts."""
+def _round(setting: Setting, number: int, seconds: float) -> list[Round]:
+    """Simulates and then measures the same bursts: one round, or one of each nice value."""
     with tempfile.TemporaryDirectory(prefix="loadgo-bench-") as place:
         rows = _simulated(setting, number, seconds, Path(place))
         begin = rows["sent_ns"].min()
@@ -174,18 +198,37 @@ def _round(setting: Setting, number: int, seconds: float) -> Round:
         from_ns, to_ns = (int(seconds * 1e9 * share) for share in (WARM_UP_SHARE, 1))
         window = rows.filter((pl.col("sent_ns") - begin).is_between(from_ns, to_ns))
         bursts = Path(place) / "bursts.txt"
-        drawn = rows.select(pl.col("user") - 1, "think_ns", "cpu_ns")
-        bursts.write_text("".join(f"{user} {think} {cpu}\n" for user, think, cpu in drawn.iter_rows()))
-        host = _on_host(setting, bursts, seconds)
-    simulated = window["ready_wait_ns"].cast(pl.Float64).to_numpy() / 1e9
-    waits = host.measured[(host.simulated >= from_ns / 1e9)]
-    return replace(host, simulated=simulated, measured=waits)
+        drawn = rows.select(pl.col("user") - 1, "think_ns", "cpu_ns", "nice")
+        bursts.write_text("".join(f"{user} {think} {cpu} {nice}\n" for user, think, cpu, nice in drawn.iter_rows()))
+        quotas = [QUOTA_SHARE] * setting.tasks if setting.governed == "quota" else []
+        host = run_bursts(bursts, seconds, setting.processors, quotas)
+    waits_s = host.delays_s if quotas else host.waits_s
+    counts = host.due_s >= from_ns / 1e9
+    if setting.governed != "nice":
+        return [Round(setting, _waits_s(window, setting), waits_s[counts], host.others, host.busy)]
+    return [
+        Round(
+            replace(setting, nice=value),
+            _waits_s(window.filter(pl.col("nice") == value), setting),
+            waits_s[counts & (host.nice == value)],
+            host.others,
+            host.busy,
+        )
+        for value in NICE_VALUES
+    ]
+
+
+def _waits_s(rows: pl.DataFrame, setting: Setting) -> Floats:
+    """The waits of simulated bursts; with quotas all of a response that is no computing."""
+    response = (pl.col("ready_ns").cast(pl.Int64) - pl.col("sent_ns").cast(pl.Int64) - pl.col("cpu_ns")).alias("wait")
+    waits = rows.select(response if setting.governed == "quota" else pl.col("ready_wait_ns").alias("wait"))["wait"]
+    return waits.cast(pl.Float64).to_numpy() / 1e9
 
 
 def _simulated(setting: Setting, seed: int, seconds: float, place: Path) -> pl.DataFrame:
     """The interactions of the simulated machine, by user and in order."""
     script, system = place / "script.toml", place / "machine.toml"
-    script.write_text(SCRIPT.format(think_us=setting.think_s * 1e6))
+    script.write_text(SCRIPT.format(think_us=setting.think_s * 1e6, lines=json.dumps(setting.lines)))
     system.write_text(
         MACHINE.format(
             processors=setting.processors,
@@ -194,59 +237,24 @@ def _simulated(setting: Setting, seed: int, seconds: float, place: Path) -> pl.D
             switch=SWITCH,
             packs=str(_packs()).lower(),
             law=LAWS[setting.law],
+            low_nice=NICE_VALUES[-1],
         )
     )
+    limits = loadgo.Limits(each=loadgo.EachLimits(cpus=QUOTA_SHARE)) if setting.governed == "quota" else None
     run = loadgo.run(
         script,
         on=str(system),
         users=setting.tasks,
         duration=f"{seconds * DRAWN_SHARE:g}s",
         seed=seed,
+        limits=limits,
         out=place / "run",
     )
     rows = loadgo.tables(run.folder).interactions
     cpu = (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).alias("cpu_ns")
-    return rows.filter(pl.col("outcome") == "ok").with_columns(cpu).sort("user", "sent_ns")
-
-
-def _on_host(setting: Setting, bursts: Path, seconds: float) -> Round:
-    """Runs the tasks here. `simulated` has the instants of the bursts, until the caller knows the simulated waits."""
-    pinned = sorted(os.sched_getaffinity(0))[-setting.processors :]
-    out = bursts.with_suffix(".out")
-    _await_quiet(pinned)
-    began, busy_before, own_before = time.monotonic(), _busy_s(pinned), _own_s()
-    with out.open("w") as file:
-        subprocess.run([str(BURSTS), str(bursts), str(seconds), *map(str, pinned)], check=True, stdout=file)
-    room = (time.monotonic() - began) * setting.processors
-    own, busy = _own_s() - own_before, _busy_s(pinned) - busy_before
-    rows = np.loadtxt(out, ndmin=2) / 1e9
-    return Round(setting, rows[:, 1], rows[:, 2], max(busy - own, 0) / room, own / room)
-
-
-def _busy_s(processors: Sequence[int]) -> float:
-    """Processor time that all tasks took of these processors so far, with what the hypervisor took."""
-    lines = re.findall(r"^cpu(\d+) (.+)$", Path("/proc/stat").read_text(), re.MULTILINE)
-    ticks = {int(number): [int(word) for word in words.split()] for number, words in lines}
-    tick_s = 1 / os.sysconf("SC_CLK_TCK")
-    if USAGE_BY_PROCESSOR.exists():
-        used = [int(word) / 1e9 for word in USAGE_BY_PROCESSOR.read_text().split()]
-        return sum(used[number] + ticks[number][7] * tick_s for number in processors)
-    return sum(tick_s * (sum(ticks[number][:3]) + sum(ticks[number][5:8])) for number in processors)
-
-
-def _await_quiet(processors: Sequence[int]) -> None:
-    """Waits until others leave these processors alone for a moment, but not for long."""
-    for _ in range(round(MOST_PATIENCE_S / QUIET_S)):
-        before = _busy_s(processors)
-        time.sleep(QUIET_S)
-        if (_busy_s(processors) - before) / QUIET_S <= MOST_BY_OTHERS * len(processors):
-            return
-
-
-def _own_s() -> float:
-    """Processor time of the programs that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    is_low = pl.col("command").cast(pl.String) == "low"
+    nice = pl.when(is_low).then(NICE_VALUES[-1]).otherwise(NICE_VALUES[0]).alias("nice")
+    return rows.filter(pl.col("outcome") == "ok").with_columns(cpu, nice).sort("user", "sent_ns")
 
 
 def _slice_ms() -> float:
@@ -261,13 +269,8 @@ def _packs() -> bool:
 
 
 def _ticks_per_second() -> int:
-    """The kernel's CONFIG_HZ."""
-    built, other = Path("/proc/config.gz"), Path(f"/boot/config-{os.uname().release}")
-    text = gzip.decompress(built.read_bytes()).decode() if built.exists() else ""
-    if not text and other.exists():
-        text = other.read_text()
-    match = re.search(r"^CONFIG_HZ=(\d+)$", text, re.MULTILINE)
-    return int(match[1]) if match else DEFAULT_TICKS_PER_SECOND
+    """The kernel's CONFIG_HZ: a tick is the resolution of its coarse clocks."""
+    return round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE))
 
 
 def _tell(number: int, measured: Round) -> None:
@@ -315,12 +318,6 @@ def _figures(rounds: Sequence[Round], notes: list[str]) -> Iterator[Figure]:
         notes.append(f"{name}: {key} {1000 * ours:.2f} ms simulated, {1000 * theirs:.2f} ms measured")
         yield figure(f"{name}: {key}", "", ratios)
         yield figure(f"{name}: {key}, apart", "", [abs(ours / max(theirs, 1e-9) - 1)], NEAR)
-
-
-def _compile() -> None:
-    source = BURSTS.with_suffix(".c")
-    if not BURSTS.exists() or BURSTS.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-pthread", "-o", str(BURSTS), str(source)], check=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 //
 //   bursts FILE SECONDS PROCESSOR...
 //
-// FILE has a line for each burst, `TASK SLEEP_NS COMPUTE_NS`, by task from 0 and in order. Each task is a thread that may
-// run on these processors alone. It sleeps until SLEEP_NS after the end of its burst before, then computes, until its list
-// or the time is over. A line comes out for each burst: `TASK DUE_NS WAIT_NS RESPONSE_NS`. DUE_NS counts from the common
+// FILE has a line for each burst, `TASK SLEEP_NS COMPUTE_NS NICE`, by task from 0 and in order. Each task is a thread that
+// may run on these processors alone. With BURSTS_GROUPS=DIRECTORY, task N goes into the control group (version 1)
+// DIRECTORY/N. It sleeps until SLEEP_NS after the end of its burst before, then computes, until its list
+// or the time is over. A line comes out for each burst: `TASK DUE_NS WAIT_NS RESPONSE_NS COMPUTE_NS NICE`. DUE_NS counts from the common
 // beginning. WAIT_NS is the growth of the kernel's own count (`run_delay` in schedstat) from the burst before.
 //
 // A burst reads no processor time while it computes: that call lets the kernel look whether the slice is over, which
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +32,7 @@
 #define GAP_NS 20000              // a longer pause between two readings of the clock is no computing
 #define MUST(call) do { if ((call) < 0) { perror("bursts: " #call); exit(2); } } while (0)
 
-struct burst { long long sleep_ns, compute_ns, due_ns, wait_ns, response_ns; };
+struct burst { long long sleep_ns, compute_ns, due_ns, wait_ns, response_ns; int nice; };
 struct task { struct burst *bursts; int count, room, done; pthread_t thread; };
 
 static struct task tasks[MOST_TASKS];
@@ -76,10 +78,21 @@ static void be_preferred(void) {
     fclose(group);
 }
 
+// Puts this thread into its own control group, if there are groups.
+static void join_group(int number) {
+    char name[4096];
+    const char *groups = getenv("BURSTS_GROUPS");
+    if (!groups) return;
+    snprintf(name, sizeof name, "%s/%d/tasks", groups, number);
+    FILE *file = fopen(name, "w");
+    if (!file || fprintf(file, "%ld", syscall(SYS_gettid)) < 0 || fclose(file)) { perror(name); exit(2); }
+}
+
 static void *live(void *which) {
     struct task *task = which;
     char name[64];
-    int file;
+    int file, nice_value = 0;
+    join_group(task - tasks);
     snprintf(name, sizeof name, "/proc/self/task/%ld/schedstat", syscall(SYS_gettid));
     MUST(file = open(name, O_RDONLY | O_CLOEXEC));
     prctl(PR_SET_TIMERSLACK, 1);
@@ -92,6 +105,7 @@ static void *live(void *which) {
         struct burst *burst = &task->bursts[task->done];
         long long due = ready + burst->sleep_ns;
         if (due >= end) break;
+        if (burst->nice != nice_value) MUST(setpriority(PRIO_PROCESS, 0, nice_value = burst->nice));
         sleep_until(due);
         compute(burst->compute_ns);
         long long after = run_delay(file);
@@ -109,7 +123,7 @@ static void read_bursts(const char *name) {
     if (!file) { perror(name); exit(2); }
     int number;
     struct burst burst = {0};
-    while (fscanf(file, "%d %lld %lld", &number, &burst.sleep_ns, &burst.compute_ns) == 3) {
+    while (fscanf(file, "%d %lld %lld %d", &number, &burst.sleep_ns, &burst.compute_ns, &burst.nice) == 4) {
         if (number < 0 || number >= MOST_TASKS) { fprintf(stderr, "bursts: no task %d\n", number); exit(2); }
         struct task *task = &tasks[number];
         if (task->count == task->room) {
@@ -148,7 +162,8 @@ int main(int words, char **word) {
     for (int number = 0; number < count; number++) {
         for (int at = 0; at < tasks[number].done; at++) {
             struct burst *burst = &tasks[number].bursts[at];
-            printf("%d %lld %lld %lld\n", number, burst->due_ns, burst->wait_ns, burst->response_ns);
+            printf("%d %lld %lld %lld %lld %d\n", number, burst->due_ns, burst->wait_ns, burst->response_ns,
+                   burst->compute_ns, burst->nice);
         }
     }
     return 0;

@@ -19,6 +19,10 @@ pub struct Description {
     pub processors: usize,
     /// The processor's name.
     pub processor: String,
+    /// Time between two ticks of the kernel's timer, at which it ends the slices of processes.
+    pub tick_ns: Option<u64>,
+    /// Whether the kernel was started to keep idle virtual processors idle: a woken process stays at its last one.
+    pub packs: bool,
     /// Memory of the host.
     pub memory_bytes: u64,
     /// Devices that the host pages to, as they were before the run.
@@ -57,6 +61,8 @@ pub fn describe() -> Description {
         architecture: std::env::consts::ARCH.to_owned(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         processor: processor_name(&read("/proc/cpuinfo")),
+        tick_ns: loadgo_sys::clock::tick_ns(),
+        packs: packs_processors(&read("/proc/cmdline")),
         memory_bytes: kilobytes(&memory, "MemTotal:") * 1024,
         paging_devices: paging_devices(&read("/proc/swaps")),
     }
@@ -109,6 +115,12 @@ fn processor_name(cpuinfo: &str) -> String {
     names.iter().find_map(|name| named(name)).unwrap_or("").trim().to_owned()
 }
 
+/// Whether the kernel's command line asks it to pack work on virtual processors, which kernels of kernel.org cannot.
+fn packs_processors(command_line: &str) -> bool {
+    let values = command_line.split_whitespace().filter_map(|word| word.strip_prefix("sched_vcpu_pack="));
+    values.last().is_some_and(|value| value != "0")
+}
+
 pub(crate) fn kilobytes(meminfo: &str, label: &str) -> u64 {
     let value = meminfo.lines().find_map(|line| line.strip_prefix(label));
     value.and_then(|value| value.split_whitespace().next()).and_then(|word| word.parse().ok()).unwrap_or(0)
@@ -136,6 +148,13 @@ mod tests {
         let here = describe();
         assert!(here.processors > 0 && here.memory_bytes > 0 && !here.kernel.is_empty());
         assert!(conditions().memory_available_bytes <= here.memory_bytes);
+    }
+
+    #[test]
+    fn the_last_word_about_packing_counts() {
+        assert!(packs_processors("quiet sched_vcpu_pack=15\n"));
+        assert!(!packs_processors("quiet panic=1\n"));
+        assert!(!packs_processors("sched_vcpu_pack=15 sched_vcpu_pack=0\n"));
     }
 
     #[test]

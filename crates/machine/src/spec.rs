@@ -82,7 +82,9 @@ pub enum Discipline {
     /// The lowest priority number runs first; equal numbers in the order of arrival.
     Priority { preemptive: bool },
     /// CTSS's exponential queues (Corbató 1962): a level by size, 2^level quanta, and lower levels pre-empt.
-    Ctss { quantum_ns: u64, words_per_quantum: u64, levels: u32 },
+    ///
+    /// A program that has waited for `rise_ns` rises by a level; 0: none does.
+    Ctss { quantum_ns: u64, words_per_quantum: u64, levels: u32, rise_ns: u64 },
     /// Multics before 1975: a list ordered by ti, low first; eligibility for a quantum te, first `first_ns`, then `last_ns`.
     Multics { first_ns: u64, last_ns: u64, most_ns: u64 },
     /// TENEX's scheduler 1.28: queues with quanta and base priorities; blocked time is credited.

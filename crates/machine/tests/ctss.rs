@@ -82,12 +82,67 @@ fn the_smallest_program_that_asks_is_brought_in_first() {
     assert_eq!(order, [1, 2, 0]);
 }
 
+/// Small programs without end, from which a large one of level 3 (8 quanta) waits for its turn.
+fn stream_and_a_large_program() -> Vec<PlannedInteraction> {
+    let small = (0..200).map(|number| program(number * Q, Q, 0));
+    std::iter::once(program(0, 2 * Q, 1000)).chain(small).collect()
+}
+
+#[test]
+fn small_programs_without_end_keep_a_large_one_out() {
+    let turns = schedule(&mut Ctss::new(Q, 120, 9), &stream_and_a_large_program(), 999);
+    assert_eq!(turns.iter().filter(|(pid, ..)| *pid == 0).map(|(_, from, _)| *from).collect::<Vec<_>>(), [200 * Q]);
+}
+
+#[test]
+fn a_program_rises_by_a_level_each_time_it_has_waited_for_so_long() {
+    // It enters at level 3, and is at level 0 after three rises: there it waits for those that are before it.
+    let turns = schedule(&mut Ctss::new(Q, 120, 9).rising(20 * Q), &stream_and_a_large_program(), 999);
+    let large: Vec<_> = turns.iter().filter(|(pid, ..)| *pid == 0).collect();
+    let (_, from, _) = *large[0];
+    assert!((60 * Q..=62 * Q).contains(&from), "{from} is {} quanta", from / Q);
+}
+
+#[test]
+fn a_program_that_has_risen_has_all_quanta_of_its_new_level() {
+    let mut list = Ctss::new(Q, 120, 9).rising(10 * Q);
+    list.ask(0, &CandidateFacts { begins: true, image_words: 1000, ..CandidateFacts::default() }, 0);
+    list.admit(0, 0);
+    list.ready(0, ReadyCause::Admitted, 0);
+    assert_eq!(list.next(0), Some(Turn { pid: 0, slice_ns: 8 * Q }));
+    assert_eq!(list.off(0, 3 * Q, LeaveCause::Preempted, 3 * Q), EligibilityAfterTurn::Eligible);
+    list.ready(0, ReadyCause::Again, 3 * Q);
+    assert_eq!(list.next(12 * Q), Some(Turn { pid: 0, slice_ns: 5 * Q }), "it has waited for 9 quanta");
+    assert_eq!(list.off(0, Q, LeaveCause::Preempted, 13 * Q), EligibilityAfterTurn::Eligible);
+    list.ready(0, ReadyCause::Again, 13 * Q);
+    assert_eq!(list.next(23 * Q), Some(Turn { pid: 0, slice_ns: 4 * Q }), "it has waited for 10 quanta");
+}
+
+#[test]
+fn a_program_that_asks_for_memory_rises_too() {
+    let mut list = Ctss::new(Q, 120, 9).rising(10 * Q);
+    let asks = |list: &mut Ctss, pid, image_words, now| {
+        list.ask(pid, &CandidateFacts { begins: true, image_words, ..CandidateFacts::default() }, now);
+    };
+    asks(&mut list, 0, 120, 0);
+    asks(&mut list, 1, 0, 9 * Q);
+    assert_eq!(list.candidate(), Some(1));
+    asks(&mut list, 2, 0, 10 * Q);
+    list.admit(1, 10 * Q);
+    assert_eq!(list.candidate(), Some(0), "it rose to level 0 before process 2 came");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nobody_is_lost_and_nobody_is_given_twice(happenings in happenings(12)) {
         live_through(&mut Ctss::new(Q, 120, 5), &happenings, 12);
+    }
+
+    #[test]
+    fn nobody_is_lost_where_programs_rise(happenings in happenings(12), rise in 1..20 * Q) {
+        live_through(&mut Ctss::new(Q, 120, 5).rising(rise), &happenings, 12);
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn with_exponential_work_the_mean_response_does_not_depend_on_the_discipline() {
     let long = Discipline::RoundRobin { quantum_ns: 3 * SECOND, switch_ns: 0, dispatch_ns: 0 };
     let short = Discipline::RoundRobin { quantum_ns: SECOND / 20, switch_ns: 0, dispatch_ns: 0 };
     let linux = Discipline::Linux { slice_ns: SECOND / 10, tick_ns: 0, switch_ns: 0, packs: false };
-    let ctss = Discipline::Ctss { quantum_ns: SECOND / 5, words_per_quantum: 1000, levels: 9 };
+    let ctss = Discipline::Ctss { quantum_ns: SECOND / 5, words_per_quantum: 1000, levels: 9, rise_ns: 0 };
     let multics = Discipline::Multics { first_ns: SECOND, last_ns: SECOND, most_ns: 8 * SECOND };
     for discipline in [long, short, linux, ctss, multics] {
         let outcome = run(open(1, discipline.clone(), 0.8, exponential(1.0)), 6, 300_000);

@@ -103,7 +103,7 @@ fn under_each_discipline_users_get_their_quota_and_the_rest_idles() {
         Discipline::FirstCome,
         Discipline::RoundRobin { quantum_ns: 10 * MS, switch_ns: 0, dispatch_ns: 0 },
         Discipline::Priority { preemptive: true },
-        Discipline::Ctss { quantum_ns: 16 * MS, words_per_quantum: 120, levels: 9 },
+        Discipline::Ctss { quantum_ns: 16 * MS, words_per_quantum: 120, levels: 9, rise_ns: 0 },
         Discipline::Multics { first_ns: 2 * SECOND, last_ns: 2 * SECOND, most_ns: 8 * SECOND },
         Discipline::Tenex { queues: queues(), credit_ns: 100 * MS },
         LINUX,

@@ -84,7 +84,7 @@ fn a_better_priority_takes_the_processor_and_the_preempted_process_goes_on_in_it
 
 #[test]
 fn ctss_puts_small_programs_before_large_ones() {
-    let discipline = Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 9 };
+    let discipline = Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 9, rise_ns: 0 };
     let words = |image_words| CandidateFacts { image_words, ..CandidateFacts::default() };
     // 0 (level 2): 0-1, 2 (level 0) preempts: 1-1.5, 0 has 3 of its 4 quanta left: 1.5-4.5, 1 (level 2): 4.5-5.5, 0 (level 3):
     // 5.5-6.5
@@ -235,7 +235,7 @@ fn disciplines() -> [Discipline; 8] {
         Discipline::RoundRobin { quantum_ns: Q, switch_ns: 0, dispatch_ns: 0 },
         Discipline::Priority { preemptive: false },
         Discipline::Priority { preemptive: true },
-        Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 6 },
+        Discipline::Ctss { quantum_ns: Q, words_per_quantum: 120, levels: 6, rise_ns: 0 },
         Discipline::Multics { first_ns: Q, last_ns: 2 * Q, most_ns: 8 * Q },
         Discipline::Tenex { queues: queues(), credit_ns: Q },
         Discipline::Linux { slice_ns: Q, tick_ns: 0, switch_ns: 0, packs: false },
@@ -248,8 +248,8 @@ fn turns(discipline: &Discipline, interactions: &[PlannedInteraction], limit: us
         Discipline::FirstCome => schedule(&mut FirstCome::default(), interactions, limit),
         Discipline::RoundRobin { quantum_ns, .. } => schedule(&mut RoundRobin::new(*quantum_ns), interactions, limit),
         Discipline::Priority { preemptive } => schedule(&mut Priority::new(*preemptive), interactions, limit),
-        Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
-            schedule(&mut Ctss::new(*quantum_ns, *words_per_quantum, *levels), interactions, limit)
+        Discipline::Ctss { quantum_ns, words_per_quantum, levels, rise_ns } => {
+            schedule(&mut Ctss::new(*quantum_ns, *words_per_quantum, *levels).rising(*rise_ns), interactions, limit)
         }
         Discipline::Multics { first_ns, last_ns, most_ns } => {
             schedule(&mut Multics::new(*first_ns, *last_ns, *most_ns), interactions, limit)

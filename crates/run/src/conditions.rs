@@ -77,6 +77,8 @@ fn host_part(login: &str, needed: &[String], here: Description) -> HostPart {
         architecture: here.architecture,
         processors: here.processors,
         processor: here.processor,
+        tick_ns: here.tick_ns,
+        packs: here.packs,
         memory_bytes: here.memory_bytes,
         login: login.into(),
         versions,

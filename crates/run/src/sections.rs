@@ -43,6 +43,10 @@ pub(crate) struct HostPart {
     pub architecture: String,
     pub processors: usize,
     pub processor: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tick_ns: Option<u64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub packs: bool,
     pub memory_bytes: u64,
     pub login: String,
     pub versions: BTreeMap<String, String>,

@@ -281,7 +281,7 @@ def _fit_host(measured: MeasuredRuns, unowned: UnownedTime | None, locks: Fitted
     """The values of a host: from the meters of its interactions, their unmetered waits, and time that none owns."""
     readings, rows, groupings = measured.readings, measured.rows, measured.groupings
     work = fit_processor_times(rows, groupings, np.zeros(len(rows)), measured.loads)
-    has_several_loads = len({reading.users for reading in readings}) > 1
+    has_several_loads = len({reading.load_key for reading in readings}) > 1
     independent = UNSEEN_DEPENDENCE if has_several_loads else INDEPENDENT_WORK
     parts = [
         FittedValues((), () if measured.loads else (independent,)),

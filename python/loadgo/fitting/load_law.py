@@ -1,4 +1,4 @@
-"""How the commands' processor time depends on the load, regressed over runs with several numbers of users.
+"""How the commands' processor time depends on the load, regressed over runs with several loads.
 
 With a load u, the busy share of the processors, a command takes d (1 + b u) of a processor. The time d is its own; the
 slope b is that of all commands that do not certainly differ. Each run gives one point: its processor time over that of
@@ -26,11 +26,11 @@ from loadgo.stats.resample import Floats
 from loadgo.stats.student import student_reach
 
 INDEPENDENT_WORK = "a command's processor time is independent of the users"
-"""The assumption of a fit to runs of one number of users."""
+"""The assumption of a fit to runs of one load."""
 UNSEEN_DEPENDENCE = (
     f"{INDEPENDENT_WORK}: other programs took so much of the host that its runs do not show how it depends on them"
 )
-"""The assumption of a fit to runs of several numbers of users on a busy host."""
+"""The assumption of a fit to runs of several loads on a busy host."""
 _USUAL_SLOPES = 0.3
 """Standard deviation of slopes of hosts, as far as they were measured. A slope of the runs counts against it."""
 _SMALL_SLOPE_SHARE = 0.05
@@ -145,7 +145,7 @@ def run_loads(readings: Sequence[RunReading], interrupt_ns: float, spread: float
     # Where memory differs too, processor time depends on both.
     limits = {str((reading.conditions.get("limit"), reading.machine.get("memory"))) for reading in readings}
     is_metered = all(len(reading.rows) and reading.span_s > 0 for reading in readings)
-    if len({reading.users for reading in readings}) < 2 or len(limits) > 1 or not is_metered:
+    if len({reading.load_key for reading in readings}) < 2 or len(limits) > 1 or not is_metered:
         return None
     if readings[0].kind == "machine" and any(reading.total is None for reading in readings):
         return None

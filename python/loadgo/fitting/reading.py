@@ -17,6 +17,7 @@ from loadgo.errors import BadArgument
 from loadgo.measures.audit import group_losses, is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.toml_text import toml_table
+from loadgo.records.conditions import think_of_script
 from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
@@ -49,7 +50,7 @@ class RunReading:
     kind: Literal["host", "machine"]
     users: int
     think: str
-    """The law of the think time, as the run's `run.toml` has it."""
+    """The law of the think time: that of the run, or else the script's; empty if the script cannot be read."""
     conditions: Mapping[str, Any]
     machine: Mapping[str, Any]
     """The machine file of a simulated machine, which has its configuration; empty for a host."""
@@ -76,6 +77,12 @@ class RunReading:
     def processors(self) -> int:
         """Number of processors of the system."""
         return int(self.conditions.get("system", {}).get("processors") or 1)
+
+    @property
+    def load_key(self) -> tuple[str, ...]:
+        """The parts of the load: users, think time, typing and arrivals. Runs of one load have one key."""
+        load = self.conditions.get("load", {})
+        return (str(self.users), self.think, *(str(load.get(key, "")) for key in ("typing", "arrivals_per_second")))
 
 
 def read_runs(runs: Sequence[str | PathLike[str]], host: str | None = None) -> list[RunReading]:
@@ -154,7 +161,7 @@ def _read_run(number: int, run: str | PathLike[str], host: str | None) -> RunRea
         id=name,
         kind="machine" if conditions.get("system", {}).get("kind") == "machine" else "host",
         users=int(load["users"]),
-        think=str(load.get("think", "")),
+        think=str(load.get("think") or think_of_script(folder) or ""),
         conditions=conditions,
         machine=_machine_toml(folder),
         rows=rows.filter(pl.col("cpu").is_not_null() & pl.col("response").is_not_null()),

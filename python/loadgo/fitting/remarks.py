@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from loadgo.fitting.trial import FittedCheck, is_open
 from loadgo.fitting.unowned_time import UnownedTime
 from loadgo.measures.other_work import OtherWork, busy_clause, other_work_of
 from loadgo.measures.run_warnings import warnings_of_runs
-from loadgo.notation.figures import as_code, in_words, people, share
+from loadgo.notation.figures import as_code, digits, in_words, people, share
 from loadgo.notation.laws import number, written
 from loadgo.notation.measures import percent
 
@@ -52,13 +53,18 @@ def copied_fit_in_words(readings: Sequence[RunReading]) -> str:
 
 
 def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad:
-    """The load of the measured users: their pauses from prompt to sending, and the commands in the script's order."""
-    pauses = rows["thinking"].to_numpy()
-    think = written(choose_law(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
+    """The load of the measured users: their pauses from prompt to sending, and the commands in the script's order.
+
+    The pauses are those of the runs with the first run's think time.
+    """
+    think = readings[0].think
+    usual = [number for number, reading in enumerate(readings) if reading.think == think]
+    pauses = rows.filter(pl.col("run").is_in(usual))["thinking"].to_numpy()
+    pause_law = written(choose_law(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
     first = rows.unique("line", keep="first").sort("line")
     rate = sum(reading.stretch.counted for reading in readings) / max(sum(reading.span_s for reading in readings), 1e-9)
     users = None if any(is_open(reading) for reading in readings) else max(reading.users for reading in readings)
-    return OwnLoad(users, think, f"{number(rate)}/s", tuple(first["command"]))
+    return OwnLoad(users, pause_law, f"{number(rate)}/s", tuple(first["command"]))
 
 
 def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str:
@@ -95,7 +101,7 @@ def fit_warnings(
         warnings.append(
             f"{clause}: the fitted machine leaves that out, but its commands have processor times of a busy host"
         )
-    return (*warnings, *_miss_warnings(checks))
+    return (*warnings, *_miss_warnings(_checks_of_loads(readings, checks)))
 
 
 def other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> OtherWork | None:
@@ -116,6 +122,24 @@ def _typed_commands(readings: Sequence[RunReading]) -> set[str]:
     return {
         str(name) for reading in readings for name in reading.tables.interactions["command"].cast(pl.String).unique()
     }
+
+
+def _checks_of_loads(readings: Sequence[RunReading], checks: Sequence[FittedCheck]) -> list[FittedCheck]:
+    """The checks of the mean response, one of all runs of a load: these differ as the processors' speed does."""
+    loads = {reading.id: reading.load_key for reading in readings}
+    by_load: dict[tuple[str, ...], list[FittedCheck]] = {}
+    for check in checks:
+        if check.error is not None:
+            by_load.setdefault(loads[check.run], []).append(check)
+    return [
+        replace(
+            of_load[0],
+            measured=sum(check.measured for check in of_load) / len(of_load),
+            machine=sum(check.machine for check in of_load) / len(of_load),
+            error=float(np.hypot.reduce([check.error or 0.0 for check in of_load])) / len(of_load),
+        )
+        for of_load in by_load.values()
+    ]
 
 
 def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
@@ -141,9 +165,9 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
 
 
 def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
-    """A warning if processor time depends on the number of users, for runs that do not show how."""
-    few, many = min(readings, key=lambda reading: reading.users), max(readings, key=lambda reading: reading.users)
-    if few.users == many.users:
+    """A warning if processor time depends on the load, for runs that do not show how."""
+    few, many = min(readings, key=_interaction_rate), max(readings, key=_interaction_rate)
+    if few.load_key == many.load_key:
         return []
     by_command = [
         reading.rows.group_by("command").agg(
@@ -160,8 +184,16 @@ def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
     if abs(change) <= max(_CPU_GROWTH_SHARE, _MISS_STANDARD_ERRORS * error):
         return []
     more, (few_speed, many_speed) = ("more", ("slow", "fast")) if change > 0 else ("less", ("fast", "slow"))
+    compared = f"with {people(many.users)} than with {few.users}"
+    if few.think != many.think:
+        rates = [digits(_interaction_rate(reading)) for reading in (many, few)]
+        compared = f"at {rates[0]} interactions a second than at {rates[1]}"
     return [
-        f"the commands take {share(abs(change))} {more} processor time with {people(many.users)} than with "
-        f"{few.users}: the machine has the mean of all runs, and is too {many_speed} for more users and too "
-        f"{few_speed} for fewer"
+        f"the commands take {share(abs(change))} {more} processor time {compared}: the machine has the mean of all "
+        f"runs, and is too {many_speed} for more users and too {few_speed} for fewer"
     ]
+
+
+def _interaction_rate(reading: RunReading) -> float:
+    """Interactions a second."""
+    return len(reading.rows) / reading.span_s if reading.span_s else 0.0

@@ -1,8 +1,9 @@
 """The values of a system that are known and not fitted: processors with their discipline, and stores.
 
-A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors. A
-simulated machine's run folder has its machine file, which gives the number of processors, the discipline and the
-stores. Times in the supervisor, the service of servers that had requests, and the demands of commands are fitted.
+A host has the fair discipline of Linux, with the slices that the kernel chooses for its number of processors, which end
+at its ticks. A simulated machine's run folder has its machine file, which gives the number of processors, the
+discipline and the stores. Times in the supervisor, the service of servers that had requests, and the demands of
+commands are fitted.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def processor_count(reading: RunReading) -> int:
 def _host_values(reading: RunReading) -> FittedValues:
     cpus = reading.conditions.get("limit", {}).get("cpus")
     count = processor_count(reading)
-    assumed = ["the processors are shared fairly, and slices end exactly"]
+    system = reading.conditions.get("system", {})
+    tick_ns = int(system.get("tick_ns", 0))
+    slices_end = "at the kernel's ticks" if tick_ns else "exactly"
+    assumed = [f"the processors are shared fairly, and slices end {slices_end}"]
     if cpus is not None and float(cpus) != count:
         assumed.append(f"a quota of {float(cpus):g} processors is modelled as {count}")
     resolution_ms = int(reading.conditions.get("usage", {}).get("cpu_resolution_ns", 1)) / 1e6
@@ -54,6 +58,8 @@ def _host_values(reading: RunReading) -> FittedValues:
             ("processors.speed", 1),
             ("processors.discipline", "linux"),
             ("processors.slice", f"{slice_ms:g}ms"),
+            *((("processors.tick", f"{tick_ns / 1e6:g}ms"),) if tick_ns else ()),
+            *((("processors.packs", True),) if system.get("packs") else ()),
         ),
     )
 

@@ -1,8 +1,9 @@
 """Processor time that no interaction was charged with, by regression, since no meter knows its owner.
 
-In each span of the meters, unowned time is busy time less the time that was charged to interactions. It is regressed on
-the length of the span and the number of interactions that ended in it, with coefficients that are not negative:
-C. L. Lawson and R. J. Hanson, Solving least squares problems, 1974, chapter 23. The charged time of an interaction is
+In some seconds of the meters' spans, unowned time is busy time less the time that was charged to interactions. Its rate
+is regressed on that of the interactions that ended. Other programs come and go, and use what no interaction does. So
+the slope is the median of those of all pairs (H. Theil 1950; P. K. Sen, Journal of the American Statistical
+Association 63, 1968, page 1379): bursts in a quarter of the time do not move it. The charged time of an interaction is
 spread evenly over its response.
 """
 
@@ -18,8 +19,14 @@ from loadgo.fitting.reading import RunReading
 from loadgo.measures.total_time import is_busy
 from loadgo.records.phases import spans_in
 from loadgo.stats.resample import Floats
+from loadgo.stats.student import student_reach
 
 _FEWEST_SPANS = 8
+_SPANS_TOGETHER = 5
+"""Spans of a second that make one point: long against a response, and short against what others do."""
+_MOST_POINTS = 400
+"""Points of all runs together, of which each pair has a slope."""
+_MANY_DEGREES = 1000
 _FEWEST_STANDARD_ERRORS = 2.0
 """A coefficient of fewer standard errors than this is taken as 0."""
 
@@ -49,25 +56,32 @@ def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
         return None  # The usage of most interactions was not read.
     tables = [_span_table(reading) for reading in readings]
     measured = [table for table in tables if table is not None]
-    spans = np.concatenate(measured) if measured else np.empty((0, 3))
-    if len(spans) < _FEWEST_SPANS:
+    spans = sum(map(len, measured))
+    if spans < _FEWEST_SPANS:
         return None
-    from scipy.optimize import nnls
+    from scipy.stats import theilslopes
 
-    # In seconds, since in nanoseconds the columns differ by so much that the covariance would lose the second one.
-    length_s, busy, ended = spans[:, 0] / 1e9, spans[:, 1], spans[:, 2]
-    scale = np.sqrt(length_s)
-    design = np.column_stack([length_s, ended]) / scale[:, None]
-    coefficients, _ = nnls(design, np.maximum(busy, 0.0) / scale)
-    residuals = busy / scale - design @ coefficients
-    noise = float(residuals @ residuals) / (len(spans) - 2)
-    errors = np.sqrt(noise * np.diag(np.linalg.pinv(design.T @ design)))
-    background, interaction_ns = float(coefficients[0]) / 1e9, float(coefficients[1])
+    together = max(1, min(_SPANS_TOGETHER, spans // _FEWEST_SPANS), spans // _MOST_POINTS)
+    busy, ended = np.concatenate([_rates(table, together) for table in measured]).T
+    if np.ptp(ended) <= 0:
+        return UnownedTime(0.0, 0.0, float(busy.mean()), spans)
+    found = theilslopes(busy, ended)
+    error_ns = float(found.high_slope - found.low_slope) / (2 * student_reach(_MANY_DEGREES))
+    interaction_ns = float(np.clip(found.slope, 0.0, busy.mean() / ended.mean()))
+    background = float(max(busy.mean() - interaction_ns * ended.mean(), 0.0))
     # On a host that other programs keep busy, the unowned time of interactions displaces their time, not idle time.
     is_significant = (
-        interaction_ns > _FEWEST_STANDARD_ERRORS * errors[1] and background < MOST_OTHERS_SHARE * readings[0].processors
+        interaction_ns > _FEWEST_STANDARD_ERRORS * error_ns and background < MOST_OTHERS_SHARE * readings[0].processors
     )
-    return UnownedTime(interaction_ns if is_significant else 0.0, float(errors[1]), background, len(spans))
+    return UnownedTime(interaction_ns if is_significant else 0.0, error_ns, background, spans)
+
+
+def _rates(table: Floats, together: int) -> Floats:
+    """Unowned busy time, and interactions that ended, in each nanosecond, over so many spans together."""
+    starts = np.arange(0, max(len(table) - together, 0) + 1, together)
+    sums = np.add.reduceat(table, starts, axis=0)
+    rates: Floats = sums[:, 1:] / sums[:, :1]
+    return rates
 
 
 def _span_table(reading: RunReading) -> Floats | None:

@@ -33,7 +33,18 @@ _KEYS_WITHOUT_EFFECT = ("title", "source", "fit.")
 HOST_CONDITION = "host"
 """The first word of a condition of one host of a run on several, such as `host login1 processors`."""
 _KEYS_OF_A_FLEET = ("without_lost", "hosts")
-_KEYS_OF_A_HOST = ("address", "weight", "hostname", "kernel", "processor", "processors", "memory_bytes", "page_bytes")
+_KEYS_OF_A_HOST = (
+    "address",
+    "weight",
+    "hostname",
+    "kernel",
+    "processor",
+    "processors",
+    "tick_ns",
+    "packs",
+    "memory_bytes",
+    "page_bytes",
+)
 """Keys of a host of a run on several that are conditions. Its users follow from the weights and the load."""
 _LIMIT_KEYS = ("cpus", "swap")
 """Keys of a run's limits that are no condition of the system too, as `memory_bytes` is."""
@@ -66,7 +77,7 @@ class DifferingCondition:
             return f"limit {self.name}"
         if self.name.startswith("machine "):
             return self.name
-        return re.sub(r"(memory.*) bytes$|(duration) s$", r"\1\2", self.name.replace("_", " "))
+        return re.sub(r"(memory.*) bytes$|(duration) s$|(tick) ns$", r"\1\2\3", self.name.replace("_", " "))
 
     @property
     def shown_values(self) -> tuple[str, str]:
@@ -88,6 +99,9 @@ class DifferingCondition:
         """Both values with units. Bytes stay where the difference is too small to be seen so."""
         if self.name == "duration_s":
             before, after = (text and duration(1e9 * float(text)) for text in (self.before, self.after))
+            return before, after
+        if self.name.endswith("tick_ns"):
+            before, after = (text and duration(float(text)) for text in (self.before, self.after))
             return before, after
         if self.name != "swap" and not self.name.endswith("_bytes"):
             return self.before, self.after

@@ -71,11 +71,11 @@ _KINDS: Mapping[str, str] = {
             system.name system.hostname system.kernel system.distribution system.architecture system.processor
             system.login system.title system.source system.discipline limit.swap usage.cpu usage.faults usage.waits
             usage.split meters.tier driver.scheduling driver.proof""",
-        "true or false": "finished usage.delays_switched_off",
+        "true or false": "finished system.packs usage.delays_switched_off",
         "a number from 0": """wall_s load.arrivals_per_second load.duration_s system.speed conditions.virtual_s
             conditions.computed_s limit.cpus limit_each.cpus meters.calibration.switch_ns""",
         "a whole number from 0": """load.users load.passes load.seed system.processors system.memory_bytes
-            system.frames conditions.users_logged_in conditions.memory_available_bytes
+            system.tick_ns system.frames conditions.users_logged_in conditions.memory_available_bytes
             conditions.memory_available_end_bytes conditions.users_memory_kills_end
             limit.memory_bytes limit_each.memory_bytes limit_each.swap_bytes limit_each.pids
             limit_each.io_bytes_per_s usage.cpu_resolution_ns meters.clock_hz""",

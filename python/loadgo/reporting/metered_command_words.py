@@ -28,6 +28,8 @@ def command_in_words(summary: Summary) -> str:
     parts += _counts(summary)
     name = as_code(metered_command(summary) or row.name)
     took = f"{name} took {duration(row.response.mean_ns)}{' and failed' if row.outcomes.errors else ''}"
+    if row.response.mean_ns is None:
+        took = f"{name} {'was ended by a signal' if row.outcomes.died else 'did not end while it was metered'}"
     return f"{': '.join(filter(None, [took, ', '.join(parts)]))}. "
 
 

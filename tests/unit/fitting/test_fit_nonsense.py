@@ -3,6 +3,7 @@
 import math
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import loadgo
@@ -10,7 +11,8 @@ import polars as pl
 import pytest
 from loadgo.errors import Mistake, Refused
 from loadgo.fitting.fit import fit
-from loadgo.fitting.remarks import _miss_warnings
+from loadgo.fitting.reading import read_runs
+from loadgo.fitting.remarks import _checks_of_loads, _miss_warnings
 from loadgo.fitting.trial import MEAN_RESPONSE_LABEL, FittedCheck
 from loadgo.notation.measures import percent
 from support.command_line import typed
@@ -170,3 +172,19 @@ def test_the_warning_of_a_miss_has_the_figure_of_the_table() -> None:
     (warning,) = _miss_warnings([missed])
     assert f"the machine's mean response is {percent(missed.off).removeprefix('−')} too low" in warning
     assert "79.5 % too low" in warning
+
+
+def test_runs_of_one_load_that_differ_by_their_speed_are_checked_together(room: Path) -> None:
+    (reading,) = read_runs([room / "good"])
+    again = replace(reading, id="again")
+    misses = {reading.id: 0.8, again.id: 1.2}
+    checks = [
+        FittedCheck(run, 3, MEAN_RESPONSE_LABEL, 1e7, 1e7 * miss, timed=True, error=0.01)
+        for run, miss in misses.items()
+    ]
+    assert len(_miss_warnings(checks)) == 1
+    (together,) = _checks_of_loads([reading, again], checks)
+    assert together.off == pytest.approx(0.0)
+    assert together.error == pytest.approx(0.01 / 2**0.5)
+    other = replace(again, think="none")
+    assert len(_checks_of_loads([reading, other], checks)) == 2

@@ -16,6 +16,7 @@ from loadgo.fitting.reading import read_runs
 from loadgo.fitting.uncertainty import resample_groupings
 from loadgo.fitting.values import FittedValues
 from loadgo.measures.other_work import OtherWork
+from loadgo.notation.laws import read_law
 from loadgo.prediction.draws import uncertain_parameters
 from loadgo.prediction.figures import figures_of
 from loadgo.records.machine_file import parsed_machine
@@ -31,11 +32,11 @@ class Laboratory:
 
     folder: Path
 
-    def run(self, machine: Path, users: int, *changes: str, seed: int = 1) -> loadgo.Run:
+    def run(self, machine: Path, users: int, *changes: str, seed: int = 1, think: str | None = None) -> loadgo.Run:
         """A run of ten minutes."""
         out = self.folder / f"{machine.stem}-{users}-{seed}-{len(changes)}"
-        script = self.folder / "three.toml"
-        return loadgo.run(script, on=str(machine), users=users, duration="10min", seed=seed, set=changes, out=out)
+        load = loadgo.Load(users, think=think, duration="10min", seed=seed)
+        return loadgo.run(self.folder / "three.toml", on=str(machine), load=load, set=changes, out=out)
 
     @property
     def truth(self) -> Path:
@@ -163,19 +164,56 @@ def test_the_further_load_that_tells_most_is_at_the_end_of_what_can_be_run() -> 
 def test_a_fit_to_one_load_of_a_host_names_the_second_one(laboratory: Laboratory) -> None:
     (reading,) = read_runs([laboratory.run(laboratory.truth, 15, seed=4).folder])
     host = replace(reading, kind="host")
-    assert "--users 30 " in further_runs([host], [0.3], FittedValues(()))
-    assert "--users 4 " in further_runs([host], [0.8], FittedValues(()))
+    quicker = further_runs([host], [0.2], FittedValues(()))
+    assert "--users 15 --think 'exponential(" in quicker
+    assert 0.15 < think_mean_s(quicker) < 0.25, "four times the load of a think time of a second"
+    assert "--users 4 " in further_runs([host], [0.8], FittedValues(())), "a high load asks for a low one"
     assert further_runs([host], [0.01], FittedValues(())) == ""
     assert further_runs([reading], [0.3], FittedValues(())) == ""
 
 
-def test_an_uncertain_dependence_asks_for_more_of_both_ends(laboratory: Laboratory) -> None:
+def test_users_who_cannot_think_less_are_asked_to_be_more(laboratory: Laboratory) -> None:
+    (reading,) = read_runs([laboratory.run(laboratory.truth, 15, seed=5).folder])
+    host = replace(reading, kind="host", think="none")
+    assert "--users 30 " in further_runs([host], [0.3], FittedValues(()))
+
+
+def test_an_uncertain_dependence_asks_for_a_higher_load_or_for_more_of_both_ends(laboratory: Laboratory) -> None:
     readings = read_runs([laboratory.run(laboratory.truth, users, seed=4).folder for users in (2, 9)])
     hosts = [replace(reading, kind="host") for reading in readings]
     uncertain = FittedValues(law_of([1.0, 1.03], [0.01, 0.02], 0.0).values)
     certain = FittedValues(law_of([1.0, 1.0], [0.05, 0.6], -0.3).values)
-    assert "with 2 and 9 users, in turns" in further_runs(hosts, [0.01, 0.02], uncertain)
+    assert "a higher load tells most: `loadgo run " in further_runs(hosts, [0.01, 0.02], uncertain)
+    assert "with 2 and 9 users, in turns" in further_runs(hosts, [0.01, 0.7], uncertain)
+    quick = [hosts[1], replace(hosts[1], think="exponential(0.2s)")]
+    in_turns = further_runs(quick, [0.15, 0.6], uncertain)
+    assert "with the think times exponential(1s) and exponential(0.2s), in turns" in in_turns
     assert further_runs(hosts, [0.05, 0.6], certain) == ""
+
+
+def think_mean_s(sentence: str) -> float:
+    """The mean of the exponential law in a sentence."""
+    law = read_law(sentence.partition("--think '")[2].partition("'")[0])
+    return law.mean / 1e9
+
+
+def test_few_users_who_think_little_show_the_law_that_many_will_meet(laboratory: Laboratory) -> None:
+    """Eight users with two think times show the law of the known machine, and predict four times as many."""
+    runs = [
+        laboratory.run(laboratory.truth, 8, seed=6),
+        laboratory.run(laboratory.truth, 8, seed=7, think="exponential(0.15s)"),
+    ]
+    found = fit(*[run.folder for run in runs], output=laboratory.folder / "by-think.toml")
+    value = next(each for each in found.fitted.parameters if each.key == "processors.cpu_when_busy")
+    low, high = float(value.low), float(value.high)
+    assert low <= 0.7 <= high
+    assert high / low < 1.25
+    own = tomllib.loads(found.text)["load"][0]
+    assert read_law(own["think"]).mean == pytest.approx(1e9, rel=0.1), "the load is that of the first run"
+    predicted = laboratory.run(laboratory.folder / "by-think.toml", 32)
+    measured = laboratory.run(laboratory.truth, 32)
+    shown, truth = figures_of(tables(predicted), "steady"), figures_of(tables(measured), "steady")
+    assert shown[ALL_COMMANDS, "cpu"] == pytest.approx(truth[ALL_COMMANDS, "cpu"], rel=0.05)
 
 
 @pytest.mark.parametrize("value", ["0", "-0.3", "1e9", "nan", "'a fifth less'"])

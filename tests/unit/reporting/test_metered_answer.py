@@ -7,6 +7,7 @@ import dataclasses
 from loadgo.measures.summary import summarize
 from loadgo.measures.whose_time import OwnerTime
 from loadgo.records.tables import tables
+from loadgo.reporting.metered_command_words import command_in_words
 from loadgo.reporting.processor_time_words import metered_answer
 from loadgo.reporting.trust import run_trust
 from support.reported_pages import REPORTED
@@ -53,3 +54,17 @@ def test_a_metered_command_that_waited_for_a_processor_lowers_the_trust() -> Non
 
     assert trust_with(0.05 * took_ns).startswith("Trust: high.")
     assert trust_with(0.5 * took_ns).startswith("Trust: moderate: the command waited ")
+
+
+def test_a_command_without_a_time_says_why() -> None:
+    summary = summarize(tables(REPORTED / "live-exact"))
+    row = summary.commands[0]
+
+    def words_with(died: int) -> str:
+        outcomes = dataclasses.replace(row.outcomes, died=died)
+        response = dataclasses.replace(row.response, mean_ns=None)
+        untimed = dataclasses.replace(row, outcomes=outcomes, response=response)
+        return command_in_words(dataclasses.replace(summary, commands=(untimed,)))
+
+    assert " was ended by a signal" in words_with(died=1)
+    assert " did not end while it was metered" in words_with(died=0)

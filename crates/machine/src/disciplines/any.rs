@@ -51,8 +51,8 @@ impl AnyList {
             Discipline::FirstCome | Discipline::Sharing => AnyList::FirstCome(FirstCome::default()),
             Discipline::RoundRobin { quantum_ns, .. } => AnyList::RoundRobin(RoundRobin::new(quantum_ns)),
             Discipline::Priority { preemptive } => AnyList::Priority(Priority::new(preemptive)),
-            Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
-                AnyList::Ctss(Ctss::new(quantum_ns, words_per_quantum, levels))
+            Discipline::Ctss { quantum_ns, words_per_quantum, levels, rise_ns } => {
+                AnyList::Ctss(Ctss::new(quantum_ns, words_per_quantum, levels).rising(rise_ns))
             }
             Discipline::Multics { first_ns, last_ns, most_ns } => AnyList::Multics(Multics::new(first_ns, last_ns, most_ns)),
             Discipline::Tenex { ref queues, credit_ns } => AnyList::Tenex(Tenex::new(queues, credit_ns)),

@@ -7,8 +7,11 @@
 //! Source: Corbató, Merwin-Daggett, Daley, "An experimental time-sharing system", SJCC 1962. The programmer's guide of 1963 has
 //! the same rules, but puts the pre-empted program at the tail.
 //! Assumed: a pre-empted program keeps the rest of its 2^l quanta. So does a program that waited for a device, and it returns at
-//! the tail of its queue. From the last queue, a program goes to the tail of the last. The rise after 60 s of waiting, which
-//! later systems had, is not modelled: a stream of small programs can starve a large one.
+//! the tail of its queue. From the last queue, a program goes to the tail of the last.
+//!
+//! A program that has waited for a time (60 s in later systems) rises by a level, to the tail of the queue there, with all
+//! quanta of that level. Assumed: the scheduler sees that when it next decides, so that the running program is not interrupted.
+//! Without the rise, as in 1962, a stream of small programs can starve a large one.
 
 use super::order::ProcessHeap;
 use super::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
@@ -22,6 +25,10 @@ pub struct Ctss {
     programs: Vec<CtssProgram>,
     asking: ProcessHeap<CtssKey>,
     ready: ProcessHeap<CtssKey>,
+    /// Waiting after which a program rises by a level; 0: none does.
+    rise_ns: u64,
+    /// The instant at which each waiting program rises, with its position; empty where none does.
+    rises: ProcessHeap<(u64, i64)>,
     /// The next positions behind all others and before all others.
     tail: i64,
     head: i64,
@@ -50,9 +57,16 @@ impl Ctss {
             programs: Vec::new(),
             asking: ProcessHeap::default(),
             ready: ProcessHeap::default(),
+            rise_ns: 0,
+            rises: ProcessHeap::default(),
             tail: 0,
             head: -1,
         }
+    }
+
+    /// The same queues, in which a program rises by a level after it has waited for so long; 0: none does.
+    pub fn rising(self, rise_ns: u64) -> Ctss {
+        Ctss { rise_ns, ..self }
     }
 
     /// The level at which a program of this number of words enters.
@@ -73,10 +87,32 @@ impl Ctss {
         self.head -= 1;
         self.head + 1
     }
+
+    /// Notes that `pid` waits from `since` on, at this key.
+    fn waits(&mut self, pid: ProcessId, (level, position): CtssKey, since: u64) {
+        if self.rise_ns > 0 && level > 0 {
+            self.rises.insert((since.saturating_add(self.rise_ns), position), pid);
+        }
+    }
+
+    /// Lets the programs rise that have waited for long enough by `now`.
+    fn raise(&mut self, now: u64) {
+        while let Some(((at, _), pid)) = self.rises.first().filter(|((at, _), _)| *at <= now) {
+            self.rises.remove(pid);
+            let level = self.programs[pid as usize].level - 1;
+            self.programs[pid as usize] = CtssProgram { level, ..CtssProgram::default() };
+            let key = (level, self.position_behind());
+            let queue = if self.ready.remove(pid) { &mut self.ready } else { &mut self.asking };
+            queue.remove(pid);
+            queue.insert(key, pid);
+            self.waits(pid, key, at);
+        }
+    }
 }
 
 impl ReadyList for Ctss {
-    fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, _now: u64) {
+    fn ask(&mut self, pid: ProcessId, facts: &CandidateFacts, now: u64) {
+        self.raise(now);
         if self.programs.len() <= pid as usize {
             self.programs.resize(pid as usize + 1, CtssProgram::default());
         }
@@ -85,6 +121,7 @@ impl ReadyList for Ctss {
         }
         let key = (self.programs[pid as usize].level, self.position_behind());
         self.asking.insert(key, pid);
+        self.waits(pid, key, now);
     }
 
     fn candidate(&self) -> Option<ProcessId> {
@@ -93,21 +130,28 @@ impl ReadyList for Ctss {
 
     fn admit(&mut self, pid: ProcessId, _now: u64) {
         assert!(self.asking.remove(pid), "process {pid} does not ask to be eligible");
+        self.rises.remove(pid);
     }
 
-    fn ready(&mut self, pid: ProcessId, _why: ReadyCause, _now: u64) {
+    fn ready(&mut self, pid: ProcessId, _why: ReadyCause, now: u64) {
+        self.raise(now);
         let preempted = std::mem::take(&mut self.programs[pid as usize].preempted);
         let position = if preempted { self.position_before() } else { self.position_behind() };
-        self.ready.insert((self.programs[pid as usize].level, position), pid);
+        let key = (self.programs[pid as usize].level, position);
+        self.ready.insert(key, pid);
+        self.waits(pid, key, now);
     }
 
-    fn next(&mut self, _now: u64) -> Option<Turn> {
+    fn next(&mut self, now: u64) -> Option<Turn> {
+        self.raise(now);
         let pid = self.ready.take_first()?;
+        self.rises.remove(pid);
         let program = self.programs[pid as usize];
         Some(Turn { pid, slice_ns: self.turn_ns(program.level) - program.had_ns })
     }
 
-    fn off(&mut self, pid: ProcessId, ran_ns: u64, why: LeaveCause, _now: u64) -> EligibilityAfterTurn {
+    fn off(&mut self, pid: ProcessId, ran_ns: u64, why: LeaveCause, now: u64) -> EligibilityAfterTurn {
+        self.raise(now);
         let level = self.programs[pid as usize].level;
         let turn_ns = self.turn_ns(level);
         let program = &mut self.programs[pid as usize];
@@ -127,6 +171,7 @@ impl ReadyList for Ctss {
     fn forget(&mut self, pid: ProcessId) {
         self.asking.remove(pid);
         self.ready.remove(pid);
+        self.rises.remove(pid);
     }
 
     fn asking(&self) -> usize {

@@ -47,10 +47,11 @@ fn processors(rows: &mut TomlText, machine: &Machine) {
             rows.costs(&[("dispatch", *dispatch_ns)]);
         }
         Discipline::Priority { preemptive } => rows.key("preemptive", preemptive.to_string()),
-        Discipline::Ctss { quantum_ns, words_per_quantum, levels } => {
+        Discipline::Ctss { quantum_ns, words_per_quantum, levels, rise_ns } => {
             rows.spans(&[("quantum", *quantum_ns)]);
             rows.key("words_per_quantum", words_per_quantum.to_string());
             rows.key("levels", levels.to_string());
+            rows.costs(&[("rise", *rise_ns)]);
         }
         Discipline::Multics { first_ns, last_ns, most_ns } => {
             rows.spans(&[("first", *first_ns), ("last", *last_ns), ("most", *most_ns)]);

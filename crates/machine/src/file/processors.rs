@@ -37,6 +37,7 @@ pub(super) const PROCESSORS_SHAPE: ChoiceShape = ChoiceShape {
                 needed("quantum", POSITIVE_TIME_VALUE),
                 needed("words_per_quantum", ValueShape::Whole(1, (1 << 40) - 1)),
                 key("levels", ValueShape::Whole(1, 32)),
+                key("rise", TIME_VALUE),
             ],
         ),
         discipline_keys(
@@ -137,6 +138,7 @@ fn discipline(table: &KeyedTable<'_>, chosen: &str, reading: &FileReader) -> Res
                 "the discipline ctss needs `words_per_quantum`, the words that are swapped in a quantum: add it",
             )?,
             levels: count(table, "levels", 1..33)?.map_or(DEFAULT_CTSS_LEVELS, |levels| levels as u32),
+            rise_ns: cost("rise")?,
         },
         "multics" => Discipline::Multics { first_ns: turn("first")?, last_ns: turn("last")?, most_ns: turn("most")? },
         "tenex" => Discipline::Tenex { queues: queues(table, reading)?, credit_ns: cost("credit")? },

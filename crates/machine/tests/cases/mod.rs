@@ -52,6 +52,7 @@ const TABLES: [GoodTable; 14] = [
             ("quantum", "'1ms'", Time),
             ("words_per_quantum", "8", Whole),
             ("levels", "9", Whole),
+            ("rise", "'60s'", Time),
         ],
         COMMAND,
     ),

@@ -60,10 +60,8 @@ fn discipline() -> impl Strategy<Value = Discipline> {
             dispatch_ns
         }),
         any::<bool>().prop_map(|preemptive| Discipline::Priority { preemptive }),
-        (positive_ns(), 1u64..1 << 30, 1u32..33).prop_map(|(quantum_ns, words_per_quantum, levels)| Discipline::Ctss {
-            quantum_ns,
-            words_per_quantum,
-            levels
+        (positive_ns(), 1u64..1 << 30, 1u32..33, ns()).prop_map(|(quantum_ns, words_per_quantum, levels, rise_ns)| {
+            Discipline::Ctss { quantum_ns, words_per_quantum, levels, rise_ns }
         }),
         (positive_ns(), positive_ns(), positive_ns()).prop_map(|(first_ns, last_ns, most_ns)| Discipline::Multics {
             first_ns,

@@ -21,7 +21,12 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
             dispatch_ns: d * MS
         }),
         any::<bool>().prop_map(|preemptive| Discipline::Priority { preemptive }),
-        (1..100u64).prop_map(|q| Discipline::Ctss { quantum_ns: q * MS, words_per_quantum: 500, levels: 5 }),
+        (1..100u64, 0..500u64).prop_map(|(q, rise)| Discipline::Ctss {
+            quantum_ns: q * MS,
+            words_per_quantum: 500,
+            levels: 5,
+            rise_ns: rise * MS
+        }),
         (1..500u64).prop_map(|q| Discipline::Multics { first_ns: q * MS, last_ns: 2 * q * MS, most_ns: 8 * q * MS }),
         Just(Discipline::Tenex {
             queues: vec![
