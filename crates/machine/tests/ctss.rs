@@ -82,24 +82,22 @@ fn the_smallest_program_that_asks_is_brought_in_first() {
     assert_eq!(order, [1, 2, 0]);
 }
 
-/// Small programs without end, from which a large one of level 3 (8 quanta) waits for its turn.
-fn stream_and_a_large_program() -> Vec<PlannedInteraction> {
-    let small = (0..200).map(|number| program(number * Q, Q, 0));
-    std::iter::once(program(0, 2 * Q, 1000)).chain(small).collect()
+/// The instants at which a large program of level 3 (8 quanta) runs beside 200 small ones, of which one always waits.
+fn runs_of_a_large_program(list: &mut Ctss) -> Vec<u64> {
+    let small = (0..200u64).map(|number| program((number * Q).saturating_sub(Q / 2), Q, 0));
+    let programs: Vec<_> = std::iter::once(program(1, 2 * Q, 1000)).chain(small).collect();
+    schedule(list, &programs, 999).into_iter().filter(|(pid, ..)| *pid == 0).map(|(_, from, _)| from).collect()
 }
 
 #[test]
 fn small_programs_without_end_keep_a_large_one_out() {
-    let turns = schedule(&mut Ctss::new(Q, 120, 9), &stream_and_a_large_program(), 999);
-    assert_eq!(turns.iter().filter(|(pid, ..)| *pid == 0).map(|(_, from, _)| *from).collect::<Vec<_>>(), [200 * Q]);
+    assert_eq!(runs_of_a_large_program(&mut Ctss::new(Q, 120, 9)), [200 * Q]);
 }
 
 #[test]
 fn a_program_rises_by_a_level_each_time_it_has_waited_for_so_long() {
     // It enters at level 3, and is at level 0 after three rises: there it waits for those that are before it.
-    let turns = schedule(&mut Ctss::new(Q, 120, 9).rising(20 * Q), &stream_and_a_large_program(), 999);
-    let large: Vec<_> = turns.iter().filter(|(pid, ..)| *pid == 0).collect();
-    let (_, from, _) = *large[0];
+    let from = runs_of_a_large_program(&mut Ctss::new(Q, 120, 9).rising(20 * Q))[0];
     assert!((60 * Q..=62 * Q).contains(&from), "{from} is {} quanta", from / Q);
 }
 
