@@ -9,7 +9,7 @@ The same users reach it with a shorter think time. So a load that many users wil
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loadgo.errors import BadArgument
 from loadgo.fitting.reading import RunReading
@@ -46,7 +46,7 @@ def further_runs(readings: Sequence[RunReading], loads: Sequence[float], values:
     if len({reading.load_key for reading in readings}) > 1:
         return _more_of_several(readings, by_load, loads, values)
     load_per_user = max(load / reading.users for load, reading in zip(loads, readings, strict=True))
-    first = readings[0]
+    first = usual_run(readings)
     if load_per_user * first.users * PREDICTED_TIMES < _LEAST_PREDICTED_LOAD_SHARE:
         return ""
     quicker = _quicker_run(by_load[-1], max(loads), _predicted_load(readings, loads))
@@ -55,7 +55,7 @@ def further_runs(readings: Sequence[RunReading], loads: Sequence[float], values:
         other = best_second_load(first.users, most)
         if other is None:
             return ""
-        quicker = _run_command(first, other, _own_think(first))
+        quicker = _run_command(first, other, first.asked_pace)
     return (
         f"one load does not show how processor time depends on the load: `{quicker}`, then fit both runs together; two "
         "runs of each in turns also show how much the processors' speed changes meanwhile"
@@ -73,8 +73,8 @@ def best_second_load(users: int, most: int) -> int | None:
 
 
 def _predicted_load(readings: Sequence[RunReading], loads: Sequence[float]) -> float:
-    """The load that the fit offers to predict, as far as it can be run: with the first run's think time."""
-    think = readings[0].think
+    """The load that the fit offers to predict, as far as it can be run: with the usual think time."""
+    think = usual_run(readings).think
     usual = [load for load, reading in zip(loads, readings, strict=True) if reading.think == think]
     return min(PREDICTED_TIMES * max(usual), _MOST_LOAD_SHARE)
 
@@ -93,7 +93,8 @@ def _quicker_run(reading: RunReading, load: float, wanted: float) -> str:
     if cycle_s / (other_s + shorter * mean_s) < _LEAST_RISE_TIMES:
         return ""
     try:
-        return _run_command(reading, reading.users, written(scaled(read_law(reading.think), float(f"{shorter:.2g}"))))
+        quick = written(scaled(read_law(reading.think), float(f"{shorter:.2g}")))
+        return _run_command(reading, reading.users, {**reading.asked_pace, "think": quick})
     except BadArgument:
         return ""
 
@@ -116,16 +117,20 @@ def _more_of_several(
         ends = f"with the think times {in_words([least.think, most.think])}"
     return (
         f"the dependence of processor time on the load is uncertain: more runs {ends}, in turns, tell more than "
-        f"runs between these: `{_run_command(most, most.users, _own_think(most))}`"
+        f"runs between these: `{_run_command(most, most.users, most.asked_pace)}`"
     )
 
 
-def _own_think(reading: RunReading) -> str:
-    """The think time that was asked for in place of the script's; empty if it was the script's."""
-    return str(reading.conditions["load"].get("think", ""))
+def usual_run(readings: Sequence[RunReading]) -> RunReading:
+    """The run whose pace is the usual one: that with the longest pauses; the first of equal ones."""
+    return max(readings, key=lambda reading: float(reading.rows["thinking"].mean() or 0.0))  # type: ignore[arg-type]
 
 
-def _run_command(reading: RunReading, users: int, think: str) -> str:
+def pace_options(pace: Mapping[str, str]) -> str:
+    """The think time and typing as options of a command, after a space each."""
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in pace.items())
+
+
+def _run_command(reading: RunReading, users: int, pace: Mapping[str, str]) -> str:
     script = str(reading.conditions.get("script", "SCRIPT"))
-    option = f" --think {shlex.quote(think)}" if think else ""
-    return f"loadgo run {shlex.quote(script)} --users {users}{option} --for {_RUN_LENGTH}"
+    return f"loadgo run {shlex.quote(script)} --users {users}{pace_options(pace)} --for {_RUN_LENGTH}"

@@ -198,7 +198,7 @@ def _fit_runs(
         unowned=unowned,
         checks=checks,
         hint=prediction_command(readings, path),
-        further_runs=further_runs(readings, load_shares(readings, interrupt_ns), values),
+        further_runs="" if is_busy else further_runs(readings, load_shares(readings, interrupt_ns), values),
         path=path,
         evidence=evidence_of_runs([one.tables for one in readings], [one.stretch for one in readings]),
         copied_fit=copied_fit_in_words(readings),

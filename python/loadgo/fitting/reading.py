@@ -17,7 +17,7 @@ from loadgo.errors import BadArgument
 from loadgo.measures.audit import group_losses, is_remote
 from loadgo.measures.total_time import TotalTime, total_time_of
 from loadgo.notation.toml_text import toml_table
-from loadgo.records.conditions import think_of_script
+from loadgo.records.conditions import asked_pace, think_of_script
 from loadgo.records.fleet_tables import tables_of_one_host
 from loadgo.records.interactions import CPU_NS, RESPONSE_NS
 from loadgo.records.phases import Stretch, interactions_in, spans_in, stretch_of
@@ -51,6 +51,8 @@ class RunReading:
     users: int
     think: str
     """The law of the think time: that of the run, or else the script's; empty if the script cannot be read."""
+    asked_pace: Mapping[str, str]
+    """The options `think` and `typing` that the run had in place of the script's; a line may have a think time, too."""
     conditions: Mapping[str, Any]
     machine: Mapping[str, Any]
     """The machine file of a simulated machine, which has its configuration; empty for a host."""
@@ -162,6 +164,7 @@ def _read_run(number: int, run: str | PathLike[str], host: str | None) -> RunRea
         kind="machine" if conditions.get("system", {}).get("kind") == "machine" else "host",
         users=int(load["users"]),
         think=str(load.get("think") or think_of_script(folder) or ""),
+        asked_pace=asked_pace(folder, load),
         conditions=conditions,
         machine=_machine_toml(folder),
         rows=rows.filter(pl.col("cpu").is_not_null() & pl.col("response").is_not_null()),

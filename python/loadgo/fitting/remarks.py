@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from loadgo.fitting.design import PREDICTED_TIMES
+from loadgo.fitting.design import PREDICTED_TIMES, pace_options, usual_run
 from loadgo.fitting.law_choice import choose_law
 from loadgo.fitting.machine_file import FileHeading, OwnLoad
 from loadgo.fitting.reading import RunReading
@@ -21,6 +21,7 @@ from loadgo.measures.run_warnings import warnings_of_runs
 from loadgo.notation.figures import as_code, digits, in_words, people, share
 from loadgo.notation.laws import number, written
 from loadgo.notation.measures import percent
+from loadgo.records.conditions import script_lines
 
 _MISS_WARNING_SHARE = 0.1
 _MISS_STANDARD_ERRORS = 2.0
@@ -55,10 +56,10 @@ def copied_fit_in_words(readings: Sequence[RunReading]) -> str:
 def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad:
     """The load of the measured users: their pauses from prompt to sending, and the commands in the script's order.
 
-    The pauses are those of the runs with the first run's think time.
+    The pauses are those of the runs with the longest think time, the usual one.
     """
-    think = readings[0].think
-    usual = [number for number, reading in enumerate(readings) if reading.think == think]
+    think = usual_run(readings).think
+    usual = [place for place, reading in enumerate(readings) if reading.think == think]
     pauses = rows.filter(pl.col("run").is_in(usual))["thinking"].to_numpy()
     pause_law = written(choose_law(np.maximum(pauses, 0.0)).law) if pauses.mean() > 0 else "none"
     first = rows.unique("line", keep="first").sort("line")
@@ -68,14 +69,16 @@ def measured_load(readings: Sequence[RunReading], rows: pl.DataFrame) -> OwnLoad
 
 
 def prediction_command(readings: Sequence[RunReading], path: Path | None) -> str:
-    """A command that predicts four times the most users, or twice the arrivals, with the first run's think time."""
-    load, script = readings[0].conditions["load"], readings[0].conditions.get("script", "SCRIPT")
-    think = f" --think {shlex.quote(str(load['think']))}" if "think" in load else ""
+    """A command that predicts four times the most users, or twice the arrivals, at the usual pace."""
+    usual, closed = usual_run(readings), [reading for reading in readings if not is_open(reading)]
     machine = shlex.quote(str(path)) if path is not None else "machine.toml"
-    load_options = f"--users {PREDICTED_TIMES * max(reading.users for reading in readings)}"
-    if is_open(readings[0]):
-        load_options = f"--arrivals {number(2 * float(load.get('arrivals_per_second', 1)))} --for 1h"
-    return f"loadgo run {shlex.quote(str(script))} --on {machine} {load_options}{think}"
+    if closed:
+        load_options = f"--users {PREDICTED_TIMES * max(reading.users for reading in closed)}"
+    else:
+        per_second = float(usual.conditions["load"].get("arrivals_per_second", 1))
+        load_options = f"--arrivals {number(2 * per_second)}/s --for 1h"
+    script = shlex.quote(str(usual.conditions.get("script", "SCRIPT")))
+    return f"loadgo run {script} --on {machine} {load_options}{pace_options(usual.asked_pace)}"
 
 
 def fit_warnings(
@@ -89,12 +92,12 @@ def fit_warnings(
     if lost:
         warnings.append(f"{lost} records of these runs are lost, so the machine is fitted to the remaining ones only")
     unknown = sorted(
-        _typed_commands(readings) - {str(name) for reading in readings for name in reading.rows["command"].unique()}
+        _commands_of_script(readings) - {str(name) for reading in readings for name in reading.rows["command"].unique()}
     )
     if unknown:
         warnings.append(
             f"no interaction of {in_words([*map(as_code, unknown)])} was answered and metered, so the machine has no "
-            "such command"
+            "such command, and refuses the script: fit runs in which each line was answered"
         )
     if clause := busy_clause(others):
         clause = clause[0].lower() + clause[1:]
@@ -118,10 +121,11 @@ def other_work(readings: Sequence[RunReading], unowned: UnownedTime | None) -> O
     return None if unowned is None else OtherWork(unowned.background / readings[0].processors)
 
 
-def _typed_commands(readings: Sequence[RunReading]) -> set[str]:
-    return {
-        str(name) for reading in readings for name in reading.tables.interactions["command"].cast(pl.String).unique()
-    }
+def _commands_of_script(readings: Sequence[RunReading]) -> set[str]:
+    """The commands that the script's users type, those that they did not come to as well."""
+    typed = {name for reading in readings for name in reading.tables.interactions["command"].cast(pl.String).unique()}
+    lines = script_lines(Path(str(readings[0].conditions["folder"])))
+    return {str(name) for name in typed} | {name for _, name in lines}
 
 
 def _checks_of_loads(readings: Sequence[RunReading], checks: Sequence[FittedCheck]) -> list[FittedCheck]:
@@ -158,8 +162,11 @@ def _miss_warnings(checks: Sequence[FittedCheck]) -> list[str]:
         if worst.measured
         else f"{worst.shown(worst.machine)}, and the run's is 0"
     )
+    with_users = f"with the {people(worst.users)} that it was fitted to"
+    if len(checks) > 1:
+        with_users += f" in {worst.run}"
     return [
-        f"with the {people(worst.users)} that it was fitted to, the machine's mean response is "
+        f"{with_users}, the machine's mean response is "
         f"{off_by}: the machine lacks a part of this system, so expect predictions to be as far off"
     ]
 
@@ -190,7 +197,7 @@ def growth_warnings(readings: Sequence[RunReading]) -> list[str]:
         compared = f"at {rates[0]} interactions a second than at {rates[1]}"
     return [
         f"the commands take {share(abs(change))} {more} processor time {compared}: the machine has the mean of all "
-        f"runs, and is too {many_speed} for more users and too {few_speed} for fewer"
+        f"runs, and is too {many_speed} for a higher load and too {few_speed} for a lower one"
     ]
 
 

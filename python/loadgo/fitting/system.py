@@ -20,6 +20,7 @@ _BASE_SLICE_MS = 0.7
 _MOST_SLICE_PROCESSORS = 8
 """kernel/sched/fair.c (6.12 and later): base slice 0.70 ms × (1 + log2 of the processors, at most 8)."""
 
+_LONGEST_TICK_NS = 1_000_000_000
 _FITTED_PROCESSOR_KEYS = ("speed", "instructions_per_second", "switch", "cpu_when_busy")
 """Keys of a simulated machine's processors that a fit replaces."""
 
@@ -39,7 +40,7 @@ def _host_values(reading: RunReading) -> FittedValues:
     cpus = reading.conditions.get("limit", {}).get("cpus")
     count = processor_count(reading)
     system = reading.conditions.get("system", {})
-    tick_ns = int(system.get("tick_ns", 0))
+    tick_ns = _tick_ns(reading)
     slices_end = "at the kernel's ticks" if tick_ns else "exactly"
     assumed = [f"the processors are shared fairly, and slices end {slices_end}"]
     if cpus is not None and float(cpus) != count:
@@ -62,6 +63,19 @@ def _host_values(reading: RunReading) -> FittedValues:
             *((("processors.packs", True),) if system.get("packs") else ()),
         ),
     )
+
+
+def _tick_ns(reading: RunReading) -> int:
+    """The kernel's tick; 0 where the run does not have it."""
+    tick_ns = reading.conditions.get("system", {}).get("tick_ns")
+    if tick_ns is None:
+        return 0
+    if not 0 < tick_ns <= _LONGEST_TICK_NS:
+        raise BadArgument(
+            f"{reading.id}: `system.tick_ns` in run.toml is {tick_ns}, and a kernel's tick is 1 to 10 ms: take the "
+            "line out, and slices end exactly"
+        )
+    return int(tick_ns)
 
 
 def _machine_values(reading: RunReading) -> FittedValues:

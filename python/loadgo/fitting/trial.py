@@ -163,8 +163,13 @@ def run_fitted_trial(text: str, reading: RunReading, crew: RunCrew, stop: thread
         machine = folder / "machine.toml"
         machine.write_text(text + _OTHER_COMMANDS_TOML, encoding="utf-8")
         script = Path(str(reading.conditions["folder"])) / "script.toml"
-        pace = {name: load.get(name) for name in ("think", "typing")}
-        users = Load(reading.users, **pace, until=f"interactions={interactions}", seed=int(load.get("seed", 1)))
+        users = Load(
+            reading.users,
+            think=reading.asked_pace.get("think"),
+            typing=reading.asked_pace.get("typing"),
+            until=f"interactions={interactions}",
+            seed=int(load.get("seed", 1)),
+        )
         settings = [f"memory.frames={frames_of(reading)[0]}"] if paged else []
         trial = simulate_run(crew.drive, script, str(machine), users, set=settings, out=folder / "trial", stop=stop)
         (reading_of_trial,) = read_runs([trial])

@@ -65,8 +65,11 @@ def fit_unowned_time(readings: Sequence[RunReading]) -> UnownedTime | None:
     busy, ended = np.concatenate([_rates(table, together) for table in measured]).T
     if np.ptp(ended) <= 0:
         return UnownedTime(0.0, 0.0, float(busy.mean()), spans)
-    found = theilslopes(busy, ended)
+    with np.errstate(invalid="ignore"):
+        found = theilslopes(busy, ended)
     error_ns = float(found.high_slope - found.low_slope) / (2 * student_reach(_MANY_DEGREES))
+    if not np.isfinite(error_ns):  # so many points are equal that the rest do not show an error
+        return UnownedTime(0.0, 0.0, float(busy.mean()), spans)
     interaction_ns = float(np.clip(found.slope, 0.0, busy.mean() / ended.mean()))
     background = float(max(busy.mean() - interaction_ns * ended.mean(), 0.0))
     # On a host that other programs keep busy, the unowned time of interactions displaces their time, not idle time.

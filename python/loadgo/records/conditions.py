@@ -204,11 +204,30 @@ def script_lines(folder: Path) -> tuple[tuple[str, str], ...]:
 
 def think_of_script(folder: Path) -> str | None:
     """The law of think times of the run's script, as `run.toml` has that of the run; None if it cannot be read."""
+    script = _parsed_script(folder)
+    return None if script is None else str(script["think"])
+
+
+def asked_pace(folder: Path, load: Mapping[str, Any]) -> dict[str, str]:
+    """The think time and the typing that a run had in place of its script's, as options (`think`, `typing`).
+
+    `load` is that section of its `run.toml`, which has the script's own, too.
+    """
+    script = _parsed_script(folder)
+    if script is None:
+        return {name: str(load[name]) for name in ("think", "typing") if name in load}
+    typing = str(load.get("typing", "none"))
+    rate = float(typing.split()[0]) if typing != "none" else 0.0
+    asked = {"think": str(load["think"])} if load.get("think", script["think"]) != script["think"] else {}
+    return asked | ({"typing": typing} if rate != float(script["typing"] or 0.0) else {})
+
+
+def _parsed_script(folder: Path) -> Mapping[str, Any] | None:
+    """The run's script as it is typed; None if it cannot be read."""
     try:
-        script = _loadgo.parse_script((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
+        return _loadgo.parse_script((folder / SCRIPT_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, LoadgoError):
         return None
-    return str(script["think"])
 
 
 def differing_conditions(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[DifferingCondition, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from loadgo.errors import BadArgument
 from loadgo.fitting.law_choice import _exponential_limit, _normal_limit, choose_law
 from loadgo.fitting.memory import _fit_device, _pages_by_command
 from loadgo.fitting.reading import RunReading, StoreUse
@@ -179,3 +180,12 @@ def test_the_scheduler_of_a_host_is_as_its_kernel_was_recorded() -> None:
     assert (recorded["processors.tick"], recorded["processors.packs"]) == ("4ms", True)
     older = dict(known_values(reading(kind="host", conditions={"system": {"processors": 2}})).tables)
     assert not {"processors.tick", "processors.packs"} & set(older)
+
+
+@pytest.mark.parametrize("tick_ns", [0, 10**18])
+def test_a_tick_that_no_kernel_has_is_refused_with_its_place(tick_ns: int) -> None:
+    run = reading(id="odd", kind="host", conditions={"system": {"processors": 2, "tick_ns": tick_ns}})
+    with pytest.raises(
+        BadArgument, match=r"odd: `system.tick_ns` in run.toml is \d+, and a kernel's tick is 1 to 10 ms"
+    ):
+        known_values(run)

@@ -52,13 +52,13 @@ def test_the_median_wait_of_a_busy_host_is_no_constant_that_is_known_exactly() -
             10.0,
             13.0,
             "30.0 % more processor time with 6 users than with 2: the machine has the mean of all runs, and is "
-            "too fast for more users and too slow for fewer",
+            "too fast for a higher load and too slow for a lower one",
         ),
         (
             10.0,
             8.0,
             "20.0 % less processor time with 6 users than with 2: the machine has the mean of all runs, and is "
-            "too slow for more users and too fast for fewer",
+            "too slow for a higher load and too fast for a lower one",
         ),
     ],
 )
@@ -66,7 +66,13 @@ def test_a_machine_with_the_mean_of_two_loads_is_wrong_on_the_side_that_the_warn
     few_ms: float, many_ms: float, words: str
 ) -> None:
     few, many = (
-        reading(users=users, rows=rows(cpu=[(each_ms + jitter) * MS for jitter in (-0.1, 0.1)] * 20))
+        reading(
+            users=users,
+            think="exponential(1s)",
+            conditions={},
+            span_s=40.0 / users,
+            rows=rows(cpu=[(each_ms + jitter) * MS for jitter in (-0.1, 0.1)] * 20),
+        )
         for users, each_ms in ((2, few_ms), (6, many_ms))
     )
     (warning,) = growth_warnings([few, many])

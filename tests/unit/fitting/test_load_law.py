@@ -72,7 +72,7 @@ def test_the_law_of_a_known_machine_is_found_within_its_interval(fitted: Fit) ->
     drawn = uncertain_parameters(fitted.text)
     assert drawn is not None
     assert "processors.cpu_when_busy mean" in drawn.parameters
-    assert "--users 60 " in fitted.hint
+    assert "--users 60" in fitted.hint
 
 
 def test_two_small_loads_predict_a_large_one(laboratory: Laboratory, fitted: Fit) -> None:
@@ -189,6 +189,36 @@ def test_an_uncertain_dependence_asks_for_a_higher_load_or_for_more_of_both_ends
     in_turns = further_runs(quick, [0.15, 0.6], uncertain)
     assert "with the think times exponential(1s) and exponential(0.2s), in turns" in in_turns
     assert further_runs(hosts, [0.05, 0.6], certain) == ""
+
+
+def test_commands_of_a_fit_have_the_pace_that_was_asked_for_and_no_other(laboratory: Laboratory) -> None:
+    script = laboratory.folder / "own-pace.toml"
+    lines = '["edit x", { type = "cc x.c", as = "compile", think = "fixed(0.1s)" }, "ls"]'
+    script.write_text(f'name = "own pace"\nlogin = "sh"\nthink = "exponential(1s)"\nlines = {lines}\n')
+    on = str(laboratory.truth)
+    usual = loadgo.run(script, on=on, users=6, duration="5min", out=laboratory.folder / "own")
+    typed = loadgo.run(script, on=on, users=6, duration="5min", typing="20 chars/s", out=laboratory.folder / "typed")
+    of_usual, of_typed = fit(usual), fit(typed)
+    assert "--think" not in of_usual.hint
+    assert "--typing '20 chars/s'" in of_typed.hint
+    throughput = next(check for check in of_usual.checks if check.figure == "throughput")
+    assert abs(throughput.off) < 0.05, "a line's own think time stays"
+    both = fit(typed, usual)
+    assert both.hint == of_typed.hint, "the run with the longer pauses is the usual one, whatever the order"
+    assert fit(usual, typed).hint == both.hint
+
+
+def test_sessions_that_arrive_are_predicted_by_their_rate_with_its_unit(laboratory: Laboratory) -> None:
+    run = loadgo.run(
+        laboratory.folder / "three.toml",
+        on=str(laboratory.truth),
+        arrivals="1/s",
+        duration="5min",
+        out=laboratory.folder / "arriving",
+    )
+    assert "--arrivals 2/s " in fit(run).hint
+    closed = laboratory.run(laboratory.truth, 3, seed=8)
+    assert "--users 12" in fit(run, closed).hint, "users who came one after another are not there at once"
 
 
 def think_mean_s(sentence: str) -> float:

@@ -43,6 +43,7 @@ def made(speed: float, load: float, own_change: float, seed: int) -> RunReading:
     return reading(
         **dict.fromkeys(("think", "machine", "total", "stores", "switches", "supervisor", "supervisor_whole_run")),
         id=f"run-{seed}",
+        asked_pace={},
         kind="host",
         users=2,
         span_s=float(LENGTH_S),
