@@ -97,17 +97,17 @@ def _groups(quotas: Sequence[float]) -> Iterator[dict[str, str]]:
         yield dict(os.environ)
         return
     top = CPU_GROUPS / f"loadgo-bench-{os.getpid()}"
-    own = [top / str(number) for number in range(len(quotas))]
+    groups = [top / str(number) for number in range(len(quotas))]
     try:
         top.mkdir()
         (top / "cpu.shares").write_text(str(PREFERRED_SHARES))
-        for group, quota in zip(own, quotas, strict=True):
+        for group, quota in zip(groups, quotas, strict=True):
             group.mkdir()
             (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
             (group / "cpu.cfs_quota_us").write_text(str(round(quota * PERIOD_US)))
         yield dict(os.environ) | {"BURSTS_GROUPS": str(top)}
     finally:
-        for group in (*own, top):
+        for group in (*groups, top):
             if group.exists():
                 group.rmdir()
 

@@ -117,8 +117,8 @@ fn processor_name(cpuinfo: &str) -> String {
 
 /// Whether the kernel's command line asks it to pack work on virtual processors, which kernels of kernel.org cannot.
 fn packs_processors(command_line: &str) -> bool {
-    let values = command_line.split_whitespace().filter_map(|word| word.strip_prefix("sched_vcpu_pack="));
-    values.last().is_some_and(|value| value != "0")
+    let mut values = command_line.split_whitespace().filter_map(|word| word.strip_prefix("sched_vcpu_pack="));
+    values.next_back().is_some_and(|value| value != "0")
 }
 
 pub(crate) fn kilobytes(meminfo: &str, label: &str) -> u64 {

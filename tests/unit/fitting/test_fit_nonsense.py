@@ -176,15 +176,15 @@ def test_the_warning_of_a_miss_has_the_figure_of_the_table() -> None:
 
 def test_runs_of_one_load_that_differ_by_their_speed_are_checked_together(room: Path) -> None:
     (reading,) = read_runs([room / "good"])
-    again = replace(reading, id="again")
-    misses = {reading.id: 0.8, again.id: 1.2}
+    repeated = replace(reading, id="again")
+    misses = {reading.id: 0.8, repeated.id: 1.2}
     checks = [
         FittedCheck(run, 3, MEAN_RESPONSE_LABEL, 1e7, 1e7 * miss, timed=True, error=0.01)
         for run, miss in misses.items()
     ]
     assert len(_miss_warnings(checks)) == 1
-    (together,) = _checks_of_loads([reading, again], checks)
+    (together,) = _checks_of_loads([reading, repeated], checks)
     assert together.off == pytest.approx(0.0)
     assert together.error == pytest.approx(0.01 / 2**0.5)
-    other = replace(again, think="none")
+    other = replace(repeated, think="none")
     assert len(_checks_of_loads([reading, other], checks)) == 2

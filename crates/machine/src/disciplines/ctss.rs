@@ -9,9 +9,9 @@
 //! Assumed: a pre-empted program keeps the rest of its 2^l quanta. So does a program that waited for a device, and it returns at
 //! the tail of its queue. From the last queue, a program goes to the tail of the last.
 //!
-//! A program that has waited for a time (60 s in later systems) rises by a level, to the tail of the queue there, with all
-//! quanta of that level. Assumed: the scheduler sees that when it next decides, so that the running program is not interrupted.
-//! Without the rise, as in 1962, a stream of small programs can starve a large one.
+//! A program that has waited for a time (60 s in later systems) rises by a level. It goes to the tail of the queue there,
+//! with all quanta of that level. Assumed: the scheduler sees that when it next decides, so that the running program is not
+//! interrupted. Without the rise, as in 1962, a stream of small programs can starve a large one.
 
 use super::order::ProcessHeap;
 use super::{CandidateFacts, EligibilityAfterTurn, LeaveCause, ProcessId, ReadyCause, ReadyList, Turn};
