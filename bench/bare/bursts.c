@@ -3,9 +3,10 @@
 //   bursts FILE SECONDS PROCESSOR...
 //
 // FILE has a line for each burst, `TASK SLEEP_NS COMPUTE_NS NICE`, by task from 0 and in order. Each task is a thread that
-// may run on these processors alone. With BURSTS_GROUPS=DIRECTORY, task N goes into the control group (version 1)
-// DIRECTORY/N. It sleeps until SLEEP_NS after the end of its burst before, then computes, until its list
-// or the time is over. A line comes out for each burst: `TASK DUE_NS WAIT_NS RESPONSE_NS COMPUTE_NS NICE`. DUE_NS counts from the common
+// may run on these processors alone. It sleeps until SLEEP_NS after the end of its burst before, then computes, until its
+// list or the time is over. With BURSTS_GROUPS=DIRECTORY, task N is in the control group (version 1) DIRECTORY/N.
+//
+// A line comes out for each burst: `TASK DUE_NS WAIT_NS RESPONSE_NS COMPUTE_NS NICE`. DUE_NS counts from the common
 // beginning. WAIT_NS is the growth of the kernel's own count (`run_delay` in schedstat) from the burst before.
 //
 // A burst reads no processor time while it computes: that call lets the kernel look whether the slice is over, which

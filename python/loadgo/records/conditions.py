@@ -211,15 +211,15 @@ def think_of_script(folder: Path) -> str | None:
 def asked_pace(folder: Path, load: Mapping[str, Any]) -> dict[str, str]:
     """The think time and the typing that a run had in place of its script's, as options (`think`, `typing`).
 
-    `load` is that section of its `run.toml`, which has the script's own, too.
+    `load` is the section of the run's `run.toml`, where a run that was given neither has the script's own.
     """
     script = _parsed_script(folder)
     if script is None:
         return {name: str(load[name]) for name in ("think", "typing") if name in load}
     typing = str(load.get("typing", "none"))
-    rate = float(typing.split()[0]) if typing != "none" else 0.0
+    own_typing = f"{script['typing']:g} chars/s" if script["typing"] else "none"
     asked = {"think": str(load["think"])} if load.get("think", script["think"]) != script["think"] else {}
-    return asked | ({"typing": typing} if rate != float(script["typing"] or 0.0) else {})
+    return asked | ({"typing": typing} if typing != own_typing else {})
 
 
 def _parsed_script(folder: Path) -> Mapping[str, Any] | None:

@@ -239,7 +239,7 @@ def test_few_users_who_think_little_show_the_law_that_many_will_meet(laboratory:
     assert low <= 0.7 <= high
     assert high / low < 1.25
     own = tomllib.loads(found.text)["load"][0]
-    assert read_law(own["think"]).mean == pytest.approx(1e9, rel=0.1), "the load is that of the first run"
+    assert read_law(own["think"]).mean == pytest.approx(1e9, rel=0.1), "the load is that of the usual run"
     predicted = laboratory.run(laboratory.folder / "by-think.toml", 32)
     measured = laboratory.run(laboratory.truth, 32)
     shown, truth = figures_of(tables(predicted), "steady"), figures_of(tables(measured), "steady")

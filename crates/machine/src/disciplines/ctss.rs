@@ -102,9 +102,12 @@ impl Ctss {
             let level = self.programs[pid as usize].level - 1;
             self.programs[pid as usize] = CtssProgram { level, ..CtssProgram::default() };
             let key = (level, self.position_behind());
-            let queue = if self.ready.remove(pid) { &mut self.ready } else { &mut self.asking };
-            queue.remove(pid);
-            queue.insert(key, pid);
+            if self.ready.remove(pid) {
+                self.ready.insert(key, pid);
+            } else {
+                self.asking.remove(pid);
+                self.asking.insert(key, pid);
+            }
             self.waits(pid, key, at);
         }
     }
