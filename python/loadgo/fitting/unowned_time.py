@@ -2,9 +2,9 @@
 
 Unowned time is busy time less the time that was charged to interactions. Every five seconds of a run are a point: the
 rate of unowned time, and that of interactions that ended. The slope of a line through the points is the time of an
-interaction. Other programs come and go, so it is the median of the slopes of all pairs of points: bursts in a quarter
-of the time hardly move it (H. Theil 1950; P. K. Sen, Journal of the American Statistical Association 63, 1968, page
-1379). The charged time of an interaction is spread evenly over its response.
+interaction. It is the median of the slopes of all pairs of points, since other programs come and go. Their bursts in a
+quarter of the time hardly move it (H. Theil 1950; P. K. Sen, Journal of the American Statistical Association 63, 1968,
+page 1379). The charged time of an interaction is spread evenly over its response.
 """
 
 from __future__ import annotations
